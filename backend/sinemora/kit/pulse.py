@@ -47,7 +47,14 @@ class Scheduler(PersistentScheduler):
     """Scheduler of beat that records each round, also one in which the broker refused: a hung beat has none."""
 
     def tick(self, *args: Any, **options: Any) -> float:
-        """Send due tasks; return the seconds until the next round."""
+        """Send due tasks; return the seconds until the next round.
+
+        Celery would send none after the clock was stepped back, until it shows the time of their last runs again.
+        """
+        now = self.app.now()
+        for entry in self.schedule.values():
+            if entry.last_run_at is not None and entry.last_run_at > now:
+                entry.last_run_at, self._heap = now, None
         wait_s: float = super().tick(*args, **options)
         touch()
         return wait_s

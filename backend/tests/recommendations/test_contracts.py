@@ -1,16 +1,18 @@
 """Contracts of applications: what is refused, the account, moves of a day, and the search that a breach starts."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from threading import Barrier, BrokenBarrierError
+from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import update
 
 from sinemora.alerts.models import Incident
 from sinemora.applications.models import ApplicationQuarter
 from sinemora.kit import outbox
 from sinemora.kit.db import tenant_session
-from sinemora.kit.outbox import OutgoingMail
 from sinemora.recommendations import contracts, tasks
 from tests.alerts.conftest import SLOW_NS, Watched, watch
 from tests.api_clients import Member, MeshWorld
@@ -79,7 +81,7 @@ def test_the_account_counts_each_window_once_and_names_what_broke_it(kept):
 
 
 def test_the_report_of_a_month_is_mailed_once_to_each_address_that_wants_it(
-    kept, mail_settings: None, mail_server: MailServer
+    kept, mail_settings: None, mail_server: MailServer, monkeypatch: pytest.MonkeyPatch
 ):
     watched, application = kept
     settings = {"to": ["ada@example.com", "Bob@example.com"]}
@@ -90,15 +92,26 @@ def test_the_report_of_a_month_is_mailed_once_to_each_address_that_wants_it(
     watched.owner.created("/v1/receivers", receiver | {"name": "no", "settings": {"to": ["eve@example.com"]}})
     wrong = receiver | {"name": "wrong", "settings": settings | {"contract_report": "yes"}}
     assert watched.owner.post("/v1/receivers", json=wrong).json()["code"] == "receiver_invalid"
-    first = datetime.now(UTC).replace(day=1, hour=0, minute=22) + timedelta(days=32)
-    first = first.replace(day=1)
+    now = datetime.now(UTC)
+    first = now.replace(day=1)
     with tenant_session(watched.owner.tenant_id) as session:
         quarter = {"started_at": first - timedelta(days=2), "measured_s": 900, "kept_s": 300}
         session.add(ApplicationQuarter(application_id=UUID(application["id"]), **quarter))
-    for later in (timedelta(), timedelta(hours=1), timedelta(days=1)):
+    report, both = contracts.report, Barrier(2)
+
+    def reported(*arguments: Any) -> Any:
+        with suppress(BrokenBarrierError):
+            both.wait(0.5)
+        return report(*arguments)
+
+    def run(_: int) -> None:
         with tenant_session(watched.owner.tenant_id) as session:
-            contracts.mail_report(session, first + later)
-            session.execute(update(OutgoingMail).values(created_at=first))
+            contracts.mail_report(session, now)
+
+    monkeypatch.setattr(contracts, "report", reported)
+    with ThreadPoolExecutor(2) as workers:  # in the same second
+        list(workers.map(run, range(2)))
+    run(0)
     outbox.deliver_due()
     assert sorted(to for ((to,), _) in mail_server.got) == ["ada@example.com", "bob@example.com"]
     words = mail_server.got[0][1].decode()

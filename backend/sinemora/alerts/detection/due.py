@@ -111,7 +111,8 @@ def silence_is_due(mesh: MeshReports) -> bool:
     evaluated_s = _evaluated_s(mesh)
     if evaluated_s is None or mesh.newest_s > evaluated_s:
         return False
-    return mesh.at_s - mesh.looked_at_s >= pause_s(mesh.window_s, mesh.at_s - mesh.newest_s)
+    looked_s = mesh.at_s - mesh.looked_at_s  # negative: the clock was stepped back
+    return not 0 <= looked_s < pause_s(mesh.window_s, mesh.at_s - mesh.newest_s)
 
 
 def pause_s(window_s: int, silent_s: float) -> float:

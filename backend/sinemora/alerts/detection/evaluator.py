@@ -253,7 +253,7 @@ def _with_present(
 
 def _watched_since(mesh: MeshState, progress: Progress, at: datetime) -> datetime:
     """Return since when the mesh has been evaluated without a break."""
-    if progress.watched_since is None or progress.looked_at_s is None:
+    if progress.watched_since is None or progress.looked_at_s is None or progress.watched_since > at:
         return at
     silent_s = progress.looked_at_s - (progress.reported_s or progress.looked_at_s)
     usual = timedelta(seconds=STALE_WINDOWS * mesh.window_s + due.pause_s(mesh.window_s, silent_s))

@@ -26,7 +26,8 @@ from sinemora.kit.mail import MailDelayed, MailRefused
 
 log = structlog.get_logger(__name__)
 
-BACKOFF_S = (2, 10, 30, 120, 600, 1800, 3600)
+BACKOFF_S = (2, 10, 30, 120, *(10 * [600]))
+"""Pauses between attempts: a receiver that works again gets its notices within ten minutes."""
 UNDER_WAY_MAX = 3
 """Most deliveries of a tenant that are under way at a time."""
 # Longer than any exchange with a receiver takes, so that a claim without a result is known to be over.
@@ -95,7 +96,8 @@ def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
     row = queries.locked_delivery(session, delivery_id)
     if row is None or row.state != DeliveryState.waiting or row.due_at > now:
         return None
-    busy = queries.receivers_under_way(session, now)
+    tried_until = now + timedelta(seconds=_UNDER_WAY_S)
+    busy = queries.receivers_under_way(session, now, tried_until)
     if row.receiver_id in busy or len(busy) >= UNDER_WAY_MAX:
         return None
     waited = row.held
@@ -111,7 +113,7 @@ def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
     for one in rows:
         one.attempts += 1
         one.answer = f"Attempt {one.attempts}: no answer recorded."
-        one.tried_until = now + timedelta(seconds=_UNDER_WAY_S)
+        one.tried_until = tried_until
     content = notification(session, rows[-1])
     if len({one.incident_id for one in rows}) > 1:
         content = digest([notification(session, one) for one in rows])

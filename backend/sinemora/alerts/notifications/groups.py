@@ -13,7 +13,7 @@ from sinemora.alerts.notifications.messages import Notification
 
 def place(session: Session, row: Delivery, at: datetime) -> None:
     """Let a notice of a group be sent at once, or hold it until the group's next notification."""
-    newest = queries.newest_of_group(session, row)
+    newest = queries.newest_of_group(session, row, at)
     if newest is not None and newest.held and newest.state == DeliveryState.waiting:
         row.held, row.hold_s, row.due_at = True, newest.hold_s, newest.due_at
         return

@@ -85,19 +85,24 @@ def lock_claims(session: Session) -> None:
     session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": name})
 
 
-def receivers_under_way(session: Session, at: datetime) -> set[UUID]:
-    """Return the receivers to which a notification is under way."""
-    query = select(Delivery.receiver_id).where(Delivery.state == DeliveryState.waiting, Delivery.tried_until > at)
+def receivers_under_way(session: Session, at: datetime, until: datetime) -> set[UUID]:
+    """Return the receivers to which a notification is under way, at most `until`: later, the clock was stepped."""
+    ends = Delivery.tried_until
+    query = select(Delivery.receiver_id).where(Delivery.state == DeliveryState.waiting, ends > at, ends <= until)
     return set(session.scalars(query))
 
 
-def newest_of_group(session: Session, row: Delivery) -> Delivery | None:
-    """Return the newest notification of the group of a notice, which may still be waiting."""
+def newest_of_group(session: Session, row: Delivery, at: datetime) -> Delivery | None:
+    """Return the newest notification of the group of a notice, which may still be waiting.
+
+    One that was sent in the future does not count: the clock was stepped back.
+    """
     query = select(Delivery).where(
         Delivery.receiver_id == row.receiver_id,
         Delivery.group_key == row.group_key,
         Delivery.hold_s > 0,
         Delivery.id != row.id,
+        (Delivery.state == DeliveryState.waiting) | (Delivery.due_at <= at),
     )
     return session.scalars(query.order_by(Delivery.due_at.desc()).limit(1)).one_or_none()
 

@@ -40,7 +40,7 @@ def note() -> None:
         # The time after the answer: a database that stood still meanwhile was away.
         now_s = time.time()
         noted_s = client().get(_NOTED_AT)
-        if noted_s is None or now_s - float(noted_s) > BREAK_S:
+        if noted_s is None or abs(now_s - float(noted_s)) > BREAK_S:  # or the clock was stepped
             client().set(_SINCE, now_s)
         client().set(_NOTED_AT, now_s)
     except (SQLAlchemyError, RedisError) as error:
@@ -56,4 +56,4 @@ def present_since() -> datetime | None:
     if noted_s is None or since_s is None:
         return None
     now_s = time.time()
-    return datetime.fromtimestamp(now_s if now_s - float(noted_s) > BREAK_S else float(since_s), UTC)
+    return datetime.fromtimestamp(now_s if abs(now_s - float(noted_s)) > BREAK_S else float(since_s), UTC)

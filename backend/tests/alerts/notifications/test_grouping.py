@@ -151,6 +151,14 @@ def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
     assert waiting(noisy) == []
 
 
+def test_a_notice_of_the_future_holds_none_after_the_clock_was_stepped_back(noisy: Watched, hooks: Hooks):
+    with system_session() as session:
+        session.execute(update(Delivery).values(due_at=datetime.now(UTC) + timedelta(hours=1)))
+    noisy.slow |= {(2, 3): SLOW_NS}
+    noisy.windows(3)
+    assert heard(hooks) == [("opened", 0), ("opened", 0)]
+
+
 def test_spikes_that_have_ended_page_nobody(noisy: Watched, hooks: Hooks):
     noisy.slow |= {(2, 3): SLOW_NS, (4, 5): SLOW_NS}
     noisy.windows(3)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import select, update
@@ -360,18 +361,47 @@ def test_an_attempt_is_stored_before_it_is_made_and_holds_no_lock(local: None, o
 def test_an_attempt_whose_answer_is_lost_counts(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
     target = receiver(owner, "webhook", hooks)
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    monkeypatch.setattr(delivery, "BACKOFF_S", (2, 10))
     with monkeypatch.context() as dying:
         dying.setattr(delivery, "record", lambda *_: sys.exit("the worker is killed"))
-        for _ in range(8):
+        for _ in range(3):
             due_now(tried_until=None)
     (row,) = owner.get("/v1/deliveries").json()["items"]
-    assert (row["state"], row["attempts"], row["answer"]) == ("waiting", 8, "Attempt 8: no answer recorded.")
-    assert len(hooks.got) == 8
+    assert (row["state"], row["attempts"], row["answer"]) == ("waiting", 3, "Attempt 3: no answer recorded.")
     tasks.deliver_due()  # not before the time between attempts
-    assert len(hooks.got) == 8
     due_now(tried_until=None)
     (row,) = owner.get("/v1/deliveries").json()["items"]
-    assert (row["state"], row["attempts"], len(hooks.got)) == ("failed", 8, 8)
+    assert (row["state"], row["attempts"], len(hooks.got)) == ("failed", 3, 3)
+
+
+def test_a_receiver_that_answers_500_for_an_hour_is_told_within_ten_minutes_after(
+    local: None, owner: Member, hooks: Hooks
+):
+    target = receiver(owner, "webhook", hooks)
+    row = owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    works_at = datetime.now(UTC) + timedelta(hours=1)
+    while row["state"] == "waiting":
+        now = max(datetime.now(UTC), datetime.fromisoformat(row["due_at"]))
+        hooks.script = [500] if now < works_at else []
+        with tenant_session(owner.tenant_id) as session:
+            claimed = delivery.claim(session, UUID(row["id"]), now)
+        assert claimed is not None
+        with tenant_session(owner.tenant_id) as session:
+            delivery.record(session, claimed, delivery.send(claimed), now)
+        (row,) = owner.get("/v1/deliveries").json()["items"]
+    assert row["state"] == "sent"
+    assert works_at <= now <= works_at + timedelta(minutes=10)
+
+
+def test_an_attempt_before_the_clock_was_stepped_back_keeps_no_notice_waiting(local: None, owner: Member, hooks: Hooks):
+    target = receiver(owner, "webhook", hooks)
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    for _ in range(2):
+        row = owner.created(f"/v1/receivers/{target['id']}/tests", {})
+    with tenant_session(owner.tenant_id) as session:
+        assert delivery.claim(session, UUID(row["id"]), ahead) is not None  # the process ends here
+    tasks.deliver_due()
+    assert len(hooks.got) == 2
 
 
 def test_a_tenant_with_slow_receivers_does_not_delay_another(
