@@ -254,6 +254,7 @@ def server() -> Server:
     config = uvicorn.Config(
         app,
         http=LimitedConnection,
+        ws="none",
         host=settings().host,
         port=settings().port,
         access_log=False,

@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=fuzz,stalls  some groups: stalls isolation fuzz
+make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.securing import isolation, stalls
+from lab.benchmarks.securing import endless, isolation, stalls
 from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
@@ -31,6 +31,7 @@ from sinemora.main import create_app
 REQUESTS = 200_000
 OVER_HTTP = 2_000
 STALL_S = 30.0
+ENDLESS_S = 5.0
 
 
 def stall(product: Product) -> None:
@@ -41,6 +42,14 @@ def stall(product: Product) -> None:
     figures.report("security_anonymous_stall_ms_p99", stalls.p99(anonymous), **detail)
     regex = stalls.stall_ms(product.port, stalls.regex_attacks(product.secret), STALL_S / 2)
     figures.report("security_regex_stall_ms", stalls.p99(regex), worst_ms=round(max(regex), 1), probes=len(regex))
+
+
+def memory(product: Product) -> None:
+    """Measure the memory that strangers occupy with requests that do not end and answers that they do not read."""
+    endless.growth_mb(product.port, product.rss_kb, "a body", 1)  # what the first requests load stays
+    grown = {kind: endless.growth_mb(product.port, product.rss_kb, kind, ENDLESS_S) for kind in endless.KINDS}
+    detail = {kind: round(mb, 1) for kind, mb in grown.items()}
+    figures.report("security_anonymous_memory_mb", max(grown.values()), kinds=len(grown), by_kind=detail)
 
 
 def apart(product: Product) -> None:
@@ -114,6 +123,7 @@ def _in_process() -> FastAPI:
 
 GROUPS: dict[str, Callable[[Product], None]] = {
     "stalls": stall,
+    "endless": memory,
     "isolation": apart,
     "fuzz": fuzz,
 }

@@ -23,10 +23,16 @@ HEAD_S = 10.0
 BODY_S = 30.0
 """Time for a body, s, in addition to the time that its bytes take at `BODY_BYTES_PER_S`."""
 BODY_BYTES_PER_S = 16_384
+ANSWER_S = 30.0
+"""Time after which a caller has read some of the answer that waits, `BODY_BYTES_PER_S` of it, s."""
+WAITING_MAX = 32
+"""Requests of one connection that wait for the answers of those before them."""
 
 
 class LimitedConnection(HttpToolsProtocol):
     """Connection that refuses a head too long (431, RFC 6585 §5) and a caller too slow (408, RFC 9110 §15.5.9).
+
+    Fields after a body are dropped (RFC 9112 §7.1.2). A caller who does not read the answer is disconnected.
 
     The HTTP parser keeps a head of any length in memory, and waits for its end for ever: a proxy in front may have
     limits, but the server is also reached without one. Time in which the server itself does not read is not counted.
@@ -35,31 +41,43 @@ class LimitedConnection(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._in_head = self._in_body = False
-        self._unfinished_bytes = 0  # of a head, after the first part of it
+        self._unfinished_bytes = 0  # since a head began, or since the last part of a body
         self._body_bytes = 0
         self._since_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin: a connection on which no request begins is closed like one that is kept open in vain."""
+        """Begin: a connection on which no request begins is closed."""
         super().connection_made(transport)
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+        self.timeout_keep_alive_task = self.loop.call_later(HEAD_S, self.timeout_keep_alive_handler)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End: nothing is waited for any more."""
         self._stop_timer()
+        self.resume_writing()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait until the caller has read, but not for ever: the answer would stay in memory."""
+        super().pause_writing()
+        self._expect_reading(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Go on writing: the caller has read most of what waited."""
+        super().resume_writing()
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     def data_received(self, data: bytes) -> None:
         """Read what has come; wait for the rest of a request, but not for ever."""
-        was_in_head = self._in_head
+        self._unfinished_bytes += len(data)
         super().data_received(data)
         if self.transport.is_closing():
             self._stop_timer()
             return
-        if self._in_head and was_in_head:
-            self._unfinished_bytes += len(data)
-        if self._in_head and self._unfinished_bytes > HEAD_BYTES:
+        if (self._in_head or self._in_body) and self._unfinished_bytes > HEAD_BYTES:
             self._refuse(_head_too_long())
         elif not self._in_head and not self._in_body:
             self._stop_timer()
@@ -72,18 +90,28 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_message_begin()
         self._in_head, self._unfinished_bytes = True, 0
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field of the head; drop one after the body."""
+        if self._in_head:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """End the head; the body follows."""
         self._stop_timer()
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES:
             self._refuse(_head_too_long())
-        self._in_head, self._in_body, self._body_bytes = False, True, 0
+        elif sum(name == b"host" for name, _ in self.headers) > 1:  # RFC 9112 §3.2
+            self.send_400_response("It has more than one Host field.")
+        elif len(self.pipeline) >= WAITING_MAX:
+            self.transport.close()
+        self._in_head, self._in_body, self._body_bytes, self._unfinished_bytes = False, True, 0, 0
         if not self.transport.is_closing():
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""
         self._body_bytes += len(body)
+        self._unfinished_bytes = 0
         if not self.transport.is_closing():
             super().on_body(body)
 
@@ -96,6 +124,16 @@ class LimitedConnection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, with a problem as every other refusal."""
         self._refuse(ProductError("bad_request", 400, f"Bad request: it cannot be parsed. {msg}"))
+
+    def _expect_reading(self, waiting_bytes: int) -> None:
+        def look() -> None:
+            left_bytes = self.transport.get_write_buffer_size()
+            if left_bytes > waiting_bytes - ANSWER_S * BODY_BYTES_PER_S:
+                self.transport.abort()
+            else:
+                self._expect_reading(left_bytes)
+
+        self._reading = self.loop.call_later(ANSWER_S, look)
 
     def _look(self) -> None:
         """Refuse the request when its time is over."""

@@ -13,6 +13,7 @@ from sinemora.kit.http.connection import HEAD_BYTES, LimitedConnection
 from sinemora.main import server as api_server
 from tests.terminal import api, serving
 
+LONG = b"a" * 16_000_000  # more than the kernel keeps for a caller
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 1000000\r\n\r\n"
 BODY = 1_000_000
@@ -28,7 +29,7 @@ async def body_length(scope, receive, send) -> None:
         if message["type"] == "http.disconnect":
             return
         taken, more = taken + len(message["body"]), message["more_body"]
-    content = str(taken).encode()
+    content = LONG if scope["path"] == "/long" else str(taken).encode()
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(content))]})
     await send({"type": "http.response.body", "body": content})
 
@@ -38,6 +39,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     """Yield the address of a server whose limits of time are short."""
     monkeypatch.setattr(connection, "HEAD_S", 0.4)
     monkeypatch.setattr(connection, "BODY_S", 0.6)
+    monkeypatch.setattr(connection, "ANSWER_S", 0.4)
     with serving(api(body_length, http=LimitedConnection, lifespan="off", timeout_keep_alive=1)) as found:
         yield found
 
@@ -60,17 +62,39 @@ def problem(received: bytes) -> tuple[int, str]:
     return int(head.split(b" ", 2)[1]), json.loads(body)["code"]
 
 
-def test_a_head_without_end_is_refused_before_it_fills_the_memory(address: tuple[str, int]):
+CHUNKED = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begun", "more"),
+    [
+        (GET, b"X-A: " + b"a" * 8000 + b"\r\n"),
+        (CHUNKED + b"1;", b"a" * 8000),
+        (CHUNKED + b"0\r\nX: ", b"a" * 8000),
+        (CHUNKED + b"0\r\n", b"X: a\r\n" * 1000),
+        (b"", GET.replace(b"/ ", b"/long ") + b"\r\n"),
+    ],
+    ids=["head", "extension of a chunk", "trailer", "trailers", "requests in a row"],
+)
+def test_what_has_no_end_is_refused_before_it_fills_the_memory(address: tuple[str, int], begun: bytes, more: bytes):
     with socket.create_connection(address) as caller:
-        caller.sendall(GET)
+        caller.settimeout(10)
+        caller.sendall(begun)
         sent = 0
         try:
-            while sent < 64 * HEAD_BYTES:
-                caller.sendall(b"X-A: " + b"a" * 8000 + b"\r\n")
-                sent += 8000
+            while sent < 200 * HEAD_BYTES:
+                caller.sendall(more)
+                sent += len(more)
         except OSError:
             pass
-        assert sent < 64 * HEAD_BYTES
+        assert sent < 200 * HEAD_BYTES
+
+
+def test_a_caller_who_does_not_read_is_disconnected(address: tuple[str, int]):
+    with socket.create_connection(address) as caller:
+        caller.sendall(GET.replace(b"/ ", b"/long ") + b"\r\n")
+        time.sleep(2)
+        assert len(answer(caller)) < len(LONG)  # the rest is dropped
 
 
 @pytest.mark.parametrize("pieces", [1, 20])
@@ -103,9 +127,10 @@ def test_a_request_that_drips_is_ended(address: tuple[str, int], begun: bytes):
     assert received == b"" or problem(received) == (408, "request_too_slow")
 
 
-def test_what_is_not_http_is_refused_in_words(address: tuple[str, int]):
+@pytest.mark.parametrize("sent", [b"HELLO\r\n\r\n", GET + b"Host: there\r\n\r\n"])
+def test_what_is_not_http_is_refused_in_words(address: tuple[str, int], sent: bytes):
     with socket.create_connection(address) as caller:
-        caller.sendall(b"HELLO\r\n\r\n")
+        caller.sendall(sent)
         assert problem(answer(caller)) == (400, "bad_request")
 
 
@@ -133,5 +158,7 @@ def test_requests_in_a_row_are_answered_in_order(address: tuple[str, int]):
     assert lengths == [b"1", b"2", b"3"]
 
 
-def test_the_api_has_these_limits():
-    assert api_server().config.http is LimitedConnection
+def test_the_api_has_these_limits_and_no_way_around_them():
+    config = api_server().config
+    config.load()
+    assert (config.http, config.ws_protocol_class) == (LimitedConnection, None)

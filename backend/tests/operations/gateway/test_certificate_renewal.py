@@ -1,6 +1,5 @@
 """Renewal of a gateway's certificate: new connections get it once its key is there, and open ones stay."""
 
-import asyncio
 import shutil
 import socket
 import ssl
@@ -33,12 +32,19 @@ async def hello(scope, receive, send) -> None:
 def gateway(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[int, Path, Path]]:
     """Serve with a certificate; yield the port and the files."""
     monkeypatch.setattr(server, "_LOOK_S", 0.1)
+    monkeypatch.setattr(server, "HEAD_S", 1.0)
     chain, key = certificate(tmp_path)
     config = uvicorn.Config(
-        hello, host="127.0.0.1", port=free_port(), lifespan="off", ssl_certfile=chain, ssl_keyfile=key
+        hello,
+        host="127.0.0.1",
+        port=free_port(),
+        lifespan="off",
+        loop=f"{server.__name__}:Loop",
+        ssl_certfile=chain,
+        ssl_keyfile=key,
     )
     running = server.Server(config, Tls(chain, key))
-    thread = threading.Thread(target=lambda: asyncio.run(running.serve()))
+    thread = threading.Thread(target=running.run)
     thread.start()
     until(lambda: running.started, lambda: "the server does not start")
     yield config.port, chain, key
@@ -86,3 +92,10 @@ def test_a_renewed_certificate_is_used_once_its_key_is_there(gateway: tuple[int,
         new_key.replace(key)
         until(lambda: shown(port) == chain.read_text(), lambda: "the old certificate stays")
         assert ask(opened).startswith(b"HTTP/1.1 200")
+
+
+def test_a_handshake_that_does_not_go_on_is_ended(gateway: tuple[int, Path, Path]):
+    with socket.create_connection(("127.0.0.1", gateway[0])) as stranger:
+        stranger.settimeout(10)
+        stranger.sendall(b"\x16\x03\x01\x02")  # the begin of a record
+        assert stranger.recv(100) == b""
