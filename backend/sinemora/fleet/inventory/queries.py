@@ -33,12 +33,6 @@ def zone_named(session: Session, provider: str, region: str, name: str) -> Zone 
     ).one_or_none()
 
 
-def seen_zones(limited: bool) -> Select[Zone]:
-    """Select the tenant's zones; for a caller who is limited to some meshes, those of the VMs that they see."""
-    of_vms = select(Vm.id).where(Vm.tenant_id == Zone.tenant_id, Vm.zone_id == Zone.id)
-    return select(Zone).where(of_vms.exists()) if limited else select(Zone)
-
-
 def zones_of(session: Session, zone_ids: Collection[UUID]) -> dict[UUID, Zone]:
     """Return the tenant's zones of these ids."""
     return {zone.id: zone for zone in session.scalars(select(Zone).where(Zone.id.in_(zone_ids)))}

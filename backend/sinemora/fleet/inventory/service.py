@@ -21,12 +21,6 @@ def get_zone(session: Session, zone_id: UUID) -> Zone:
     return existing(session.get(Zone, zone_id), "zone")
 
 
-def seen_zone(session: Session, actor: Actor, zone_id: UUID) -> Zone:
-    """Return a zone that the caller sees. ProductError `zone_unknown`."""
-    seen = queries.seen_zones(actor.mesh_limit is not None).where(Zone.id == zone_id)
-    return existing(session.scalars(seen).one_or_none(), "zone")
-
-
 def get_vm(session: Session, vm_id: UUID) -> Vm:
     """Return the tenant's VM. ProductError `vm_unknown`."""
     return existing(session.get(Vm, vm_id), "vm")

@@ -3,7 +3,7 @@
 `sinemora.mesh_ids` and `sinemora.mesh_keys` list what the transaction sees, between commas; empty for every mesh. A
 policy restricts, in addition to that of the tenant, each table whose rows belong to a mesh: by its column `mesh_id` or
 `mesh_key`, or by the foreign keys that lead to such a table. VMs are seen through the meshes that they are members of,
-and what is about a VM alone with it.
+zones through their VMs, and what is about a VM or a zone alone with it.
 Text that people wrote about the tenant is hidden when it names what is hidden.
 
 Each condition reads a setting once in a statement and calls its function only for limited callers. It ends in `<> 0`,
@@ -39,7 +39,13 @@ LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN
     RETURN (SELECT count(*) FROM mesh_vms m WHERE m.tenant_id = tenant AND m.vm_id = vm);
 END $$""",
-    # The same by the key of a VM in time series: of `vms` row-level security shows no others.
+    # A zone with a VM that the caller sees.
+    """CREATE OR REPLACE FUNCTION sees_zone(listed text, tenant uuid, zone uuid) RETURNS bigint
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+    RETURN (SELECT count(*) FROM (SELECT FROM vms v WHERE v.tenant_id = tenant AND v.zone_id = zone LIMIT 1) AS one);
+END $$""",
+    # A VM by its key in time series: of `vms` row-level security shows no others.
     """CREATE OR REPLACE FUNCTION sees_vm_key(listed text, vm integer) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN
@@ -49,8 +55,9 @@ END $$""",
     """CREATE OR REPLACE FUNCTION sees_target(listed text, tenant uuid, annotation uuid) RETURNS bigint
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    RETURN (SELECT count(*) FILTER (WHERE t.zone_id IS NOT NULL
-        OR EXISTS (SELECT FROM mesh_vms m WHERE m.tenant_id = tenant AND m.vm_id = t.vm_id
+    RETURN (SELECT count(*) FILTER (WHERE
+        EXISTS (SELECT FROM mesh_vms m JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id
+                   WHERE m.tenant_id = tenant AND (m.vm_id = t.vm_id OR v.zone_id = t.zone_id)
                    AND strpos(listed, m.mesh_id::text) > 0)
         OR EXISTS (SELECT FROM applications a WHERE a.tenant_id = tenant AND a.id = t.application_id
                    AND strpos(listed, a.mesh_id::text) > 0)
@@ -107,6 +114,7 @@ def conditions(connection: Connection, tables: Iterable[str]) -> dict[str, str]:
     found = {
         "meshes": _not_zero(f"strpos({_IDS}, id::text)"),
         "vms": _not_zero(f"sees_vm({_IDS}, tenant_id, id)"),
+        "zones": _not_zero(f"sees_zone({_IDS}, tenant_id, id)"),
         "jobs": _not_zero(f"sees_meshes({_IDS}, COALESCE(mesh_ids, '{{{_NOBODY}}}'))"),
     }
     for table, content in _TEXT.items():
