@@ -96,7 +96,8 @@ def sign_in(credential: dict[str, Any], browser: Browser) -> Opened:
 
     ProductError `passkey_refused` (401), `too_many_attempts` (429).
     """
-    counted = throttle.begin("", browser.address, what="passkey")
+    # By the passkey: counted together, failures of strangers would refuse everybody's.
+    counted = throttle.begin(str(credential.get("id")), browser.address, what="passkey")
     now = datetime.now(UTC)
     with system_session() as session:
         user = _prove(session, credential, None, now)

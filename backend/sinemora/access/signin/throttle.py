@@ -1,7 +1,8 @@
 """Limits of failed sign-ins.
 
 Attempts are counted for the pair of account and network, and with a ten times higher limit for the account and for the
-network alone. So a stranger who guesses is locked out, not a whole office for one of its members.
+network alone. So a stranger who guesses is locked out, not a whole office: from a network with many failures each
+account still has one attempt.
 
 A browser from which the account signed in before has a cookie (`device_token`) and a separate count, so that nobody can
 lock people out of their own browsers (OWASP, "Device cookies"). Second factors are counted alike, but apart: only those
@@ -29,13 +30,15 @@ def begin(email: str, address: str, device: str | None = None, what: str = "") -
     allowed = settings().sign_in_attempts
     window_s = settings().sign_in_window_s
     network = rate_limit.network_of(address)
-    limits = {
-        _key("pair", email, network, what): allowed,
-        _key("account", email, what): allowed * _WIDE_FACTOR,
-        _key("address", network, what): allowed * _WIDE_FACTOR,
-    }
     if device is not None:
         limits = {_key("device", email, device, what): allowed}
+    else:
+        of_network = _key("address", network, what)
+        is_loud = rate_limit.count(of_network, window_s) > allowed * _WIDE_FACTOR
+        limits = {
+            _key("pair", email, network, what): 1 if is_loud else allowed,
+            _key("account", email, what): allowed * _WIDE_FACTOR,
+        }
     for key, most in limits.items():
         attempts = rate_limit.count(key, window_s)
         if attempts > most:
@@ -46,7 +49,7 @@ def begin(email: str, address: str, device: str | None = None, what: str = "") -
                 " or use a browser in which you signed in before.",
                 headers={"Retry-After": str(window_s)},
             )
-    return list(limits)
+    return [*limits, of_network] if device is None else [*limits]
 
 
 def begin_reset(address: str) -> None:

@@ -56,8 +56,14 @@ def test_the_first_passkey_comes_with_recovery_codes(owner: Member, key: Authent
     assert actions(owner).count("passkey.created") == 2
 
 
-def test_a_passkey_signs_in_without_a_password(client: Caller, owner: Member, key: Authenticator):
+def test_a_passkey_signs_in_without_a_password_whatever_strangers_try(
+    client: Caller, owner: Member, key: Authenticator, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1)
     add(owner, key)
+    for n in range(11):
+        forged = key.use(options(client)) | {"id": f"unknown{n}"}
+        assert client.post("/v1/auth/passkey", json={"credential": forged}).status_code == 401
     answer = prove(client, key)
     assert answer.status_code == 200, answer.text
     session = browser(client, answer).get("/v1/account/sessions").json()["items"][0]
