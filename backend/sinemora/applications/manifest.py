@@ -43,7 +43,9 @@ def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
     ProductError `manifest_invalid` and those of `service`, with pointers into the document.
     """
     done = ManifestResult(created=[], changed=[], unchanged=[])
-    for place, body in enumerate(declared(text, "applications", ApplicationCreate, "name, mesh, curve and tasks")):
+    bodies = declared(text, "applications", ApplicationCreate, "name, mesh, curve and tasks")
+    service.lock_meshes(session, bodies)
+    for place, body in enumerate(bodies):
         try:
             _bring_one(session, actor, body, done)
         except ProductError as error:

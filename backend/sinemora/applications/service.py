@@ -47,6 +47,13 @@ PLAIN = (
 )
 
 
+def lock_meshes(session: Session, bodies: Collection[ApplicationCreate]) -> None:
+    """Lock all meshes that declarations name, in one order: two manifests may name them in different ones."""
+    meshes = [mesh.id for name in {body.mesh for body in bodies} if (mesh := _mesh_of(session, name))]
+    apart_from = [name for body in bodies for name in body.apart_from]
+    queries.lock_mesh(session, *meshes, *_meshes_of(session, apart_from))
+
+
 def get_application(session: Session, application_id: UUID) -> Application:
     """Return the tenant's application. ProductError `application_unknown`."""
     return existing(session.get(Application, application_id), "application")
@@ -306,8 +313,7 @@ def _found(
 
 
 def _mesh(session: Session, reference: str) -> Mesh:
-    identifier = _uuid(reference)
-    mesh = session.get(Mesh, identifier) if identifier else queries.mesh_named(session, reference)
+    mesh = _mesh_of(session, reference)
     if mesh is None:
         raise ProductError(
             "mesh_unknown",
@@ -316,6 +322,11 @@ def _mesh(session: Session, reference: str) -> Mesh:
             errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
         )
     return mesh
+
+
+def _mesh_of(session: Session, reference: str) -> Mesh | None:
+    identifier = _uuid(reference)
+    return session.get(Mesh, identifier) if identifier else queries.mesh_named(session, reference)
 
 
 def _uuid(text: str) -> UUID | None:

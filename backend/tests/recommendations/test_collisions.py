@@ -1,5 +1,6 @@
 """Two owners at once: no deadlock, no server error, no lost change."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +16,9 @@ from sinemora.operations.archives import deletion
 from tests.api_clients import Caller, Member
 from tests.waits import until
 
+SLOW = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50"}
+TASKS = [{"name": "root", "root": True}, {"name": "task"}]
+YAML = {"Content-Type": "application/yaml"}
 WAITS = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
 
 
@@ -44,6 +48,30 @@ def test_a_vm_that_is_deleted_while_its_capacity_changes_is_unknown(owner: Membe
         session.commit()
         status, problem = changed.result()
     assert (status, problem["code"]) == (404, "vm_unknown")
+
+
+@pytest.mark.parametrize("kind", ["applications", "rules"])
+def test_two_manifests_that_name_the_same_in_another_order_wait_for_one_another(owner: Member, kind: str):
+    meshes = [owner.post("/v1/meshes", json={"name": name}).json() for name in ("a", "b")]
+    path = (
+        "/v1/applications/manifest" if kind == "applications" else f"/v1/alert-rules/manifest?mesh_id={meshes[0]['id']}"
+    )
+    caller = Caller(owner.http, owner.headers, owner.cookies)
+
+    def bring(names: str, above: float) -> int:
+        entries = [
+            {"name": name, "mesh": name, "curve": "memcached-server", "objective": above, "tasks": TASKS}
+            if kind == "applications"
+            else {"name": name, "condition": SLOW | {"above": 1e9 * above}}
+            for name in names
+        ]
+        return caller.request("POST", path, content=json.dumps({kind: entries}), headers=YAML).status_code
+
+    assert bring("ab", 0.5) == 200
+    with ThreadPoolExecutor(2) as at_once:
+        for turn in range(5):
+            statuses = list(at_once.map(bring, ["ab", "ba"], [0.1 + turn / 10, 0.15 + turn / 10]))
+            assert max(statuses) < 500, statuses
 
 
 @pytest.mark.whole_store

@@ -31,7 +31,8 @@ def import_rules(session: Session, actor: Actor, mesh_id: UUID, text: bytes) -> 
     bodies = declared(text, "rules", RuleFields, "name and condition")
     service.create_default_rules(session, mesh_id)
     result = RulesImported(created=[], changed=[], unchanged=[])
-    for body in bodies:
+    # In one order, whatever that of the document: two imports at once wait for one another's rows.
+    for body in sorted(bodies, key=lambda body: body.name):
         row = queries.rule_named(session, mesh_id, body.name)
         if row is None:
             service.create_rule(session, actor, RuleCreate(mesh_id=mesh_id, **body.model_dump()))
