@@ -40,7 +40,7 @@ export default function Arrows({ of, view, cell, width, height, theme }: Props) 
   }, [theme])
   const lanes = useMemo(() => lanesOf(arrows), [arrows])
   const drawn = arrows.flatMap((arrow, n) => {
-    const way = route(arrow, lanes[n] ?? { row: 0, column: 0 }, view, cell)
+    const way = route(arrow, lanes[n] ?? { row: 0, column: 0 }, view, cell, { width, height })
     const isPointed = pointed !== null && arrow.keys.includes(pointed)
     return way ? [{ arrow, way, isPointed, name: `${id}${n}` }] : []
   })

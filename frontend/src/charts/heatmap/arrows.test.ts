@@ -50,6 +50,21 @@ describe('an arrow from one VM to another', () => {
     expect(loop?.tip.y).toBeLessThan(220)
   })
 
+  test.each([0, 1, 499, 998, 999])('bulges into the picture from the VMs at its edges: %s', (index) => {
+    for (const [cell, count] of [
+      [0.8, 1000],
+      [100, 4],
+    ] as const) {
+      const first = Math.min(Math.max(index - 1, 0), 1000 - count)
+      const view = { row: first, column: first, count }
+      for (const to of [index, Math.min(index + 1, 999), Math.max(index - 1, 0)]) {
+        const badge = route({ from: at(index), to: at(to) }, MIDDLE, view, cell)?.badge
+        expect(Math.min(badge?.x ?? 0, badge?.y ?? 0)).toBeGreaterThanOrEqual(0)
+        expect(Math.max(badge?.x ?? 0, badge?.y ?? 0)).toBeLessThanOrEqual(count * cell)
+      }
+    }
+  })
+
   test('moves with the view, and does not cross the figures of large cells', () => {
     const near = route({ from: at(1), to: at(3) }, MIDDLE, { row: 1, column: 1, count: 3 }, 100)
     expect(near?.start.y).toBe(50 + 32)

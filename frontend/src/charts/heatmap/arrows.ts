@@ -69,8 +69,14 @@ export function lanesOf(arrows: readonly Pick<Arrow, 'from' | 'to'>[]): Lane[] {
   }))
 }
 
-/** Return where an arrow runs; null when neither end is among the rows and columns. */
-export function route({ from, to }: Pick<Arrow, 'from' | 'to'>, lane: Lane, view: View, cell: number): Route | null {
+/** Return where an arrow runs; null when neither end is among the rows and columns. It bulges into the picture. */
+export function route(
+  { from, to }: Pick<Arrow, 'from' | 'to'>,
+  lane: Lane,
+  view: View,
+  cell: number,
+  size = { width: view.count * cell, height: view.count * cell },
+): Route | null {
   const shift = Math.min(LANE, cell / 5)
   const aside = cell >= FIGURED ? 0.32 * cell : 0
   const x = (column: number, by = 0) => (column + 0.5 - view.column) * cell + by
@@ -83,7 +89,7 @@ export function route({ from, to }: Pick<Arrow, 'from' | 'to'>, lane: Lane, view
   if (!tip) return through(start, [], { x: start.x + LEAST, y: start.y - LEAST })
   const isCell = from.row !== null && from.column !== null && to.row !== null && to.column !== null
   const reach = Math.max(Math.abs(tip.x - start.x), Math.abs(tip.y - start.y))
-  if (isCell && reach < Math.max(LEAST, cell / 2)) return bulge(start, tip, cell)
+  if (isCell && reach < Math.max(LEAST, cell / 2)) return bulge(start, tip, cell, size)
   if (from.row !== null && to.column !== null) {
     const side = to.column >= (from.column ?? to.column) ? 1 : -1
     const corner = { x: tip.x - aside + lane.column * shift, y: start.y + aside + lane.row * shift }
@@ -112,20 +118,26 @@ function through(start: Point, corners: Point[], tip: Point): Route {
   }
 }
 
-/** A line that leaves to the right of its start and arrives from above its tip, or the other way round. */
-function bulge(start: Point, tip: Point, cell: number): Route {
+/** A line that leaves beside its start and arrives from above or below its tip, on the sides that have room. */
+function bulge(start: Point, tip: Point, cell: number, { width, height }: { width: number; height: number }): Route {
   const side = tip.x < start.x || (tip.x === start.x && tip.y < start.y) ? -1 : 1
-  const inset = (side * cell) / 2.4
-  const far = side * (1.5 * LEAST + cell / 6)
+  const [inset, far] = [cell / 2.4, 1.5 * LEAST + cell / 6]
+  /** The outer one of two, to the positive or the negative side. */
+  const outer = (a: number, b: number, to: number) => to * Math.max(a * to, b * to)
+  const roomy = (a: number, b: number, to: number, most: number) => {
+    const end = outer(a, b, to) + to * (inset + far / 2)
+    return end < 0 || end > most ? -to : to
+  }
+  const across = roomy(start.x, tip.x, side, width)
+  const along = roomy(start.y, tip.y, -side, height)
   const [from, to] = [
-    { x: start.x + inset, y: start.y },
-    { x: tip.x, y: tip.y - inset },
+    { x: start.x + across * inset, y: start.y },
+    { x: tip.x, y: tip.y + along * inset },
   ]
   const [first, second] = [
-    { x: Math.max(from.x * side, to.x * side) * side + far, y: from.y },
-    { x: to.x, y: to.y },
+    { x: outer(from.x, to.x, across) + across * far, y: from.y },
+    { x: to.x, y: outer(from.y, to.y, along) + along * far },
   ]
-  second.y = Math.min(from.y * side, to.y * side) * side - far
   const middle = (a: number, b: number, c: number, d: number) => (a + 3 * b + 3 * c + d) / 8
   return {
     line: `M${from.x} ${from.y}C${first.x} ${first.y} ${second.x} ${second.y} ${to.x} ${to.y}`,
