@@ -280,13 +280,3 @@ def test_a_silence_during_the_wait_withdraws_the_notice(quiet: Watched, hooks: H
     end_of_hold()
     assert heard(hooks) == []
     assert waiting(quiet) == []
-
-
-def test_without_a_hold_the_first_notice_of_an_info_incident_waits_too(quiet: Watched, hooks: Hooks):
-    route(quiet, 0)
-    quiet.slow |= {(4, 5): SLOW_NS}
-    quiet.windows(3)
-    assert heard(hooks) == []
-    end_of_hold()
-    assert heard(hooks) == [("opened", 0)] * 2
-    assert sorted(row["held"] for row in quiet.owner.get("/v1/deliveries").json()["items"]) == [False] * 4

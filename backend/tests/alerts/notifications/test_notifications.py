@@ -165,24 +165,6 @@ def test_a_return_is_no_news_before_its_end_was_told_and_one_notification_after(
     assert [about for about, _ in heard(hooks)] == ["opened", "resolved", "returned", "resolved"]
 
 
-def test_a_person_who_resolves_an_incident_is_heard_at_once_and_hears_of_its_return(
-    local: None, watched: Watched, hooks: Hooks
-):
-    receiver(watched.owner, "webhook", hooks)
-    route(watched.owner, "webhook")
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
-    assert [about for about, _ in heard(hooks)] == ["opened"]
-    (incident,) = watched.incidents()
-    assert watched.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={}).status_code == 200
-    watched.slow = {}
-    watched.windows(25)
-    assert [about for about, _ in heard(hooks)] == ["opened", "resolved"]
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
-    assert [about for about, _ in heard(hooks)] == ["opened", "resolved", "returned"]
-
-
 @pytest.mark.parametrize(
     ("offers_tls", "password", "state", "answer"),
     [
