@@ -232,6 +232,9 @@ def _links(row: Incident, of_zones: bool) -> Links:
     start = row.onset_at - _BEFORE
     end = min(row.ended_at or row.seen_at, row.onset_at + _SHOWN_MAX) + _BEFORE
     search = {"from": _written(start), "until": _written(end)} | _marked(row, of_zones)
+    metric = Metric.LOSS if _is_silent(row.evidence) else (row.evidence.get("impact") or {}).get("metric")
+    if metric not in (None, Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP):  # of delays, the heatmap shows the change
+        search["metric"] = str(metric)
     losing = [one for one in costs(row) if costs_performance(one.get("cost"))]
     return Links(
         incident=f"{public}/incidents/{row.id}",

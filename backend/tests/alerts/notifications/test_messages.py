@@ -295,6 +295,7 @@ def test_the_heatmap_of_a_notice_marks_both_ends_of_a_path(session: Session):
     source, target = incident.culprit["at"], incident.culprit["other"]
     link = figures_of(session, incident).links.heatmap
     assert link.endswith(f"&select={source['id']}&find={target['name']}")
+    assert figures_of(session, row("path", {"impact": impact("loss")})).links.heatmap.endswith("&metric=loss")
 
 
 def test_a_notice_outlives_its_incident_with_all_its_figures(session: Session):

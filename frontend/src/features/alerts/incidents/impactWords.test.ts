@@ -13,12 +13,13 @@ test('the chart shows half the length of an incident around it, at least ten min
   expect(minutes('2026-11-23T10:58:00Z', '2026-11-23T11:58:00Z')).toEqual([30, 2])
 })
 
-test('an asymmetry is drawn as its size, and a jitter not at all', () => {
+test('an asymmetry is drawn as its size, a jitter not at all, and loss as all where nothing came back', () => {
   const series = {
-    outbound: { delay_ns: [100, 50, null], clock_error_ns: [], loss: [] },
+    outbound: { delay_ns: [100, 50, null], clock_error_ns: [], loss: [0, null, null] },
     inbound: { delay_ns: [60, 80, 10], clock_error_ns: [], loss: [] },
-    round_trip: { delay_ns: [], loss: [] },
+    round_trip: { delay_ns: [], loss: [0, 1, null] },
   }
+  expect(valuesOf(series as never, 'loss')).toEqual([0, 1, null])
   expect(valuesOf(series as never, 'asymmetry')).toEqual([40, 30, null])
   expect(valuesOf(series as never, 'jitter')).toBeNull()
 })

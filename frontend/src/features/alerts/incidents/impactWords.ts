@@ -27,7 +27,8 @@ export function valuesOf(series: Series, metric: Impact['metric']): (number | nu
     case 'round_trip':
       return round_trip.delay_ns
     case 'loss':
-      return outbound.loss
+      // Where nothing came back, nobody knows which direction lost it: all is lost, as alert rules count it.
+      return outbound.loss.map((loss, at) => loss ?? (round_trip.loss[at] === 1 ? 1 : null))
     case 'clock_error':
       return outbound.clock_error_ns
     case 'asymmetry':
