@@ -4,7 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useAction } from './action'
 import { get, post, remove } from './client'
 import { listing, reading } from './query'
-import type { Factor, Scope, Session } from './types'
+import type { ApiKeyInput, Factor, FirstAccountInput, Session } from './types'
 
 /** Return the session of this browser; null without a session. */
 export const readSession = async (): Promise<Session | null> => (await get('/v1/auth/status')).session
@@ -46,13 +46,6 @@ export const signIn = (email: string, password: string): Promise<SignedIn> =>
 /** Whether nobody has an account in this installation yet. */
 export const firstAccountQuery = reading(['first-account'], '/v1/auth/status')
 
-export interface FirstAccountInput {
-  code: string
-  email: string
-  password: string
-  tenant_name: string
-}
-
 export const createFirstAccount = (body: FirstAccountInput) => post('/v1/auth/first-account', { body })
 
 export const sendSecondFactor = (code: string) => post('/v1/auth/second-factor', { body: { code } })
@@ -63,14 +56,6 @@ export const redeemPasswordReset = (token: string, password: string) =>
   post('/v1/auth/password-resets/redeem', { body: { token, password } })
 
 export const signOut = () => post('/v1/auth/sign-out')
-
-export interface ApiKeyInput {
-  name: string
-  scopes: Scope[]
-  expires_at: string
-  service_account: boolean
-  mesh_ids: string[] | null
-}
 
 export const useCreateApiKey = () =>
   useAction((body: ApiKeyInput, key) => post('/v1/api-keys', { body, key }), [['api-keys']])

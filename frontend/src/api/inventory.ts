@@ -7,7 +7,16 @@ import { isMoving, rangeOf, type Span, type TimeRange, type TimeSearch } from '~
 import { useAction } from './action'
 import { everyItem, get, patch, post, put, remove } from './client'
 import { listing, reading } from './query'
-import type { CapacityInput, TokenBucketInput, VmClocks, VmHostWaits, VmTraffic, VmUpdate } from './types'
+import type {
+  CapacityInput,
+  TokenBucketInput,
+  TokenInput,
+  VmClocks,
+  VmHostWaits,
+  VmTraffic,
+  VmUpdate,
+  ZoneInput,
+} from './types'
 
 export const zonesQuery = listing(['zones'], '/v1/zones')
 
@@ -120,12 +129,6 @@ export const agentEventsQuery = (agentId: string) =>
     },
   })
 
-export interface TokenInput {
-  mesh_id: string
-  expires_in_s: number
-  max_uses: number
-}
-
 export const useCreateToken = () =>
   useAction((body: TokenInput, key) => post('/v1/enrolment-tokens', { body, key }), [['enrolment-tokens']])
 
@@ -158,13 +161,6 @@ export const useUpdateVm = (vmId: string, version: string) =>
 
 export const useDeleteVm = () =>
   useAction((vmId: string) => remove('/v1/vms/{vm_id}', { path: { vm_id: vmId } }), [['agents'], ['vms'], ['meshes']])
-
-export interface ZoneInput {
-  provider: string
-  region: string
-  name: string
-  physical_id: string | null
-}
 
 export const useCreateZone = () => useAction((body: ZoneInput, key) => post('/v1/zones', { body, key }), [['zones']])
 

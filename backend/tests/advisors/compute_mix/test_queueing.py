@@ -11,7 +11,6 @@ from sinemora.advisors.compute_mix.core.queueing import (
     UTILISATION_MAX,
     Service,
     Target,
-    mean_response_s,
     response_exceeds,
     serverless_response_s,
     utilisation_limit,
@@ -34,6 +33,11 @@ def simulated(variation: float, utilisation: float) -> np.ndarray:
     steps = np.concatenate([[0], service[:-1] - rng.exponential(1 / utilisation, jobs - 1)])
     walk = np.cumsum(steps)
     return walk - np.minimum.accumulate(walk) + service
+
+
+def mean_response_s(service: Service, utilisation: float) -> float:
+    """Return the mean response time of an M/G/1 queue, s (Pollaczek–Khinchine)."""
+    return service.mean_s * (1 + utilisation * (1 + service.variation) / (2 * (1 - utilisation)))
 
 
 @pytest.mark.parametrize("variation", [0, 0.01, 0.25, 4])

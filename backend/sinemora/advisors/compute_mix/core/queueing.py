@@ -8,7 +8,7 @@ variation: 0 is deterministic, 1 exponential.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb, inf
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -48,13 +48,6 @@ class Target:
 
     response_s: float
     percentile: float | None = None
-
-
-def mean_response_s(service: Service, utilisation: float) -> float:
-    """Return the mean response time of an M/G/1 queue, s (Pollaczek–Khinchine)."""
-    if utilisation >= 1:
-        return inf
-    return service.mean_s * (1 + utilisation * (1 + service.variation) / (2 * (1 - utilisation)))
 
 
 def response_exceeds(service: Service, utilisation: float, response_s: float) -> float:
