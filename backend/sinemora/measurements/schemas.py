@@ -84,13 +84,15 @@ DEVIATION: Literal["deviation"] = "deviation"
 
 MatrixMetric = Metric | Literal["deviation"]
 
-BasisName = Literal["same_hour", "last_day", "last_hour"]
-"""Steps of a baseline: the same hour of the last 14 days, the last 24 hours, or minutes of the last hour."""
+BasisName = Literal["same_hour", "last_day", "last_hour", "all_hours"]
+"""Steps of a baseline: the same hour of the last 14 days, the last 24 hours, or minutes of the last hour; of a range
+longer than an hour, its hours, at least those of 14 days."""
 
 BASIS_NAMES: dict[Basis, BasisName] = {
     Basis.LAST_HOUR: "last_hour",
     Basis.LAST_DAY: "last_day",
     Basis.SAME_HOUR: "same_hour",
+    Basis.ALL_HOURS: "all_hours",
 }
 
 

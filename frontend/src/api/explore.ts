@@ -2,23 +2,22 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
-import { baseOf, rangeOf, type TimeRange, type TimeSearch, type Versus } from '~/lib/spans'
+import { rangeOf, type TimeRange, type TimeSearch } from '~/lib/spans'
 import { client, get, unwrap } from './client'
 import { responseOrOutput } from './jobs'
-import type { Distribution, Losses, ManySeries, Movers, Spikes, Variability } from './types'
+import type { Distribution, Losses, ManySeries, Spikes, Variability } from './types'
 
 export interface ExploreParameters {
   selections: string[]
   time: TimeSearch
   metric: Metric
   statistic: Statistic
-  versus: Versus
   by: Granularity
   interval: '1h' | '1d'
 }
 
 /** The length of a range of the explore page that names none. */
-export const EXPLORE_SPAN = '1h'
+export const EXPLORE_SPAN = '1h' as const
 
 /** Return the range of a view of Explore. */
 export const exploreRange = ({ time }: ExploreParameters): TimeRange => rangeOf(time, EXPLORE_SPAN)
@@ -43,17 +42,11 @@ export const QUERY = {
     selections: parameters.selections,
     interval: parameters.interval,
   }),
-  movers: (parameters: ExploreParameters) => {
-    const range = exploreRange(parameters)
-    return {
-      ...range,
-      ...baseOf(range, parameters.versus),
-      by: parameters.by,
-      metric: parameters.metric,
-      statistic: parameters.statistic,
-      limit: 50,
-    }
-  },
+  movers: (parameters: ExploreParameters) => ({
+    ...exploreRange(parameters),
+    by: parameters.by,
+    metric: 'deviation' as const,
+  }),
   spikes: (parameters: ExploreParameters) => {
     const range = exploreRange(parameters)
     const [kind, source, target] = (parameters.selections[0] ?? 'mesh').split(':')
@@ -76,7 +69,7 @@ export function fileOf(
   }
   if (view === 'spikes') query.delete('limit')
   query.set('format', format)
-  return `/v1/meshes/${meshId}/${view}?${query}`
+  return `/v1/meshes/${meshId}/${view === 'movers' ? 'matrix' : view}?${query}`
 }
 
 const key = (meshId: string, view: string, parameters: unknown) => ['meshes', meshId, 'range', view, parameters]
@@ -84,7 +77,7 @@ const path = (meshId: string) => ({ mesh_id: meshId })
 
 /** A view of a mesh in a range; a job may compute it. */
 const viewQuery =
-  <T>(view: 'series' | 'distribution' | 'variability' | 'losses' | 'movers', staleTime: number) =>
+  <T>(view: 'series' | 'distribution' | 'variability' | 'losses', staleTime: number) =>
   (meshId: string, parameters: ExploreParameters) =>
     queryOptions({
       queryKey: key(meshId, view, parameters),
@@ -121,7 +114,6 @@ export const lastHoursQuery = (meshId: string, selections: readonly string[]) =>
 export const distributionQuery = viewQuery<Distribution>('distribution', 10_000)
 export const variabilityQuery = viewQuery<Variability>('variability', 30_000)
 export const lossesQuery = viewQuery<Losses>('losses', 30_000)
-export const moversQuery = viewQuery<Movers>('movers', 10_000)
 
 export const spikesQuery = (meshId: string, parameters: ExploreParameters) =>
   queryOptions({

@@ -72,7 +72,7 @@ export interface MatrixChoice extends TimeSearch {
   film?: Film
 }
 
-/** Return the values that a heatmap shows: by default changes from usual, and one-way delays of more than an hour. */
+/** Return the values that a heatmap shows: by default changes from usual. */
 export function shownOf(search: MatrixChoice): Shown {
   const { by = 'vm', statistic = 'p50', flows } = search
   const when = whenOf(search)
@@ -87,10 +87,7 @@ export function shownOf(search: MatrixChoice): Shown {
 }
 
 function metricOf({ metric, app }: MatrixChoice, when: When | undefined): MatrixMetric {
-  // Usual values are those of an hour of the day: they say nothing about a longer range.
-  const isLong = when !== undefined && secondsOf(matrixRange(when)) > 3_600
-  const usable = metric === 'predicted_loss' && !app ? undefined : metric
-  const asked = usable ?? (isLong ? 'one_way_delay' : 'deviation')
+  const asked = metric === undefined || (metric === 'predicted_loss' && !app) ? 'deviation' : metric
   // Two ranges are compared with each other: not with usual values, nor by their cost.
   return when?.versus && (asked === 'deviation' || asked === 'predicted_loss') ? 'one_way_delay' : asked
 }
@@ -174,20 +171,31 @@ export const matrixQuery = (meshId: string, shown: Shown) =>
     gcTime: 60_000,
   })
 
-/** The paths or zone pairs that differ most from their usual delay. */
-export const deviationsQuery = (meshId: string, by: Granularity, limit: number) =>
+/** Return true for a range longer than an hour, of which each path has a worst hour. */
+export const hasWorstHours = (when: When | undefined) => when !== undefined && secondsOf(matrixRange(when)) > 3_600
+
+/** Return true when a matrix has the worst hour of each path. */
+export const isOfWorstHours = ({ metric, when }: Pick<Shown, 'metric' | 'when'>) =>
+  metric === 'deviation' && hasWorstHours(when)
+
+/** The paths or zone pairs that differ most from their usual delay, now or in a range. */
+export const deviationsQuery = (meshId: string, by: Granularity, limit: number, when?: When) =>
   queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'deviations', by, limit],
-    queryFn: () => get('/v1/meshes/{mesh_id}/deviations', { path: { mesh_id: meshId }, query: { by, limit } }),
+    queryKey: ['meshes', meshId, when ? 'range' : 'measured', 'deviations', by, limit, when],
+    queryFn: () =>
+      get('/v1/meshes/{mesh_id}/deviations', {
+        path: { mesh_id: meshId },
+        query: { by, limit, ...(when && matrixRange(when)) },
+      }),
     placeholderData: keepPreviousData,
   })
 
-/** The usual delay of one path or zone pair, and its change. */
-export const deviationQuery = (meshId: string, by: Granularity, source: string, target: string) =>
+/** The usual delay of one path or zone pair, and its change, now or in a range. */
+export const deviationQuery = (meshId: string, by: Granularity, source: string, target: string, when?: When) =>
   reading(
-    ['meshes', meshId, 'measured', 'deviation', by, source, target],
+    ['meshes', meshId, when ? 'range' : 'measured', 'deviation', by, source, target, when],
     '/v1/meshes/{mesh_id}/deviations/{source_id}/{target_id}',
-    { path: { mesh_id: meshId, source_id: source, target_id: target }, query: { by } },
+    { path: { mesh_id: meshId, source_id: source, target_id: target }, query: { by, ...(when && matrixRange(when)) } },
   )
 
 export const pathQuery = (meshId: string, source: string, target: string, estimate = false) =>

@@ -95,6 +95,15 @@ export function baseOf(range: TimeRange, versus: Versus): { base_from: string; b
   return { base_from: from, base_to: to }
 }
 
+/** The hours around one that begins at a time. */
+export function aroundHour(hour: string, now: number): { from: string; until: string } {
+  const at = Date.parse(hour)
+  return {
+    from: new Date(at - 2 * 3_600_000).toISOString(),
+    until: new Date(Math.min(at + 3 * 3_600_000, now)).toISOString(),
+  }
+}
+
 /** Return the length of a range in seconds. */
 export const secondsOf = ({ from, to }: TimeRange) => (Date.parse(to) - Date.parse(from)) / 1_000
 

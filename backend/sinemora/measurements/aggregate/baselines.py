@@ -37,6 +37,8 @@ SPREADS = 3
 """Deviations up to this number of spreads are usual; more when many paths are compared."""
 _FALSE = 0.05
 """Share of the pictures of a network without a fault in which any path is unusual."""
+_TAIL = 1.1
+"""Noise has longer tails than a normal distribution: spreads count as so much wider (ten simulated networks)."""
 _ALIKE = 65
 """Number of paths that are about as long as one."""
 # Standard deviation of a normal distribution by its median absolute deviation, and the factors for n = 0 … 9 values.
@@ -57,6 +59,7 @@ class Basis(IntEnum):
     LAST_HOUR = 1
     LAST_DAY = 2
     SAME_HOUR = 3
+    ALL_HOURS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +172,36 @@ def best_of(estimates: Sequence[tuple[Basis, BaselineEstimate]], shape: tuple[in
     return Baselines(level, spread, steps, basis)
 
 
-def deviations_of(now: Matrix, baselines: Baselines) -> Deviations:
-    """Return the deviations of one-way delays from their baselines.
+def dead_bands(baselines: Baselines, compared: int) -> Floats:
+    """Return the half width of what is usual where clocks have no error, ns, when so many values are compared.
 
-    The dead band is the largest of the clock error of the value, `DEAD_BAND_MIN_NS` and a number of spreads: `SPREADS`,
-    or more where many paths are compared, so that chance exceeds it somewhere in only `_FALSE` of the networks of that
-    size. A measured value without a baseline has the state `NO_BASELINE`.
+    It is the larger of `DEAD_BAND_MIN_NS` and a number of spreads: `SPREADS`, or more where many values are compared,
+    so that chance exceeds it somewhere in only `_FALSE` of the networks of that size.
     """
-    valued = now.valued & (baselines.basis != Basis.NONE)
-    far = NormalDist().inv_cdf(1 - _FALSE / 2 / max(1, int(valued.sum())))
+    far = _TAIL * NormalDist().inv_cdf(1 - _FALSE / 2 / max(1, compared))
     # The median of few steps varies too: its variance is π/2 of that of a mean.
     spreads = np.maximum(SPREADS, far * np.sqrt(1 + pi / 2 / np.maximum(baselines.steps, 1)))
-    level, spread = (np.where(valued, one, 0) for one in (baselines.level_ns, baselines.spread_ns))
+    bands: Floats = np.fmax(DEAD_BAND_MIN_NS, np.rint(spreads * baselines.spread_ns))
+    return bands
+
+
+def worst_steps(p50_ns: Floats, clock_error_ns: Floats, level_ns: Floats, band_ns: Floats) -> Ints:
+    """Return the position of each path's step that is most dead bands away from its level; 0 without any."""
+    severity = np.abs(p50_ns - level_ns) / np.fmax(clock_error_ns, band_ns)
+    worst: Ints = np.nan_to_num(severity, nan=-1).argmax(axis=0)
+    return worst
+
+
+def deviations_of(now: Matrix, baselines: Baselines, steps: int = 1) -> Deviations:
+    """Return the deviations of one-way delays from their baselines.
+
+    Each value is the worst of `steps`. The dead band is the larger of the clock error of the value and `dead_bands`. A
+    measured value without a baseline has the state `NO_BASELINE`.
+    """
+    valued = now.valued & (baselines.basis != Basis.NONE)
+    level = np.where(valued, baselines.level_ns, 0)
     values = np.where(valued, now.values - np.rint(level), 0).astype(np.int64)
-    band = np.maximum(np.maximum(now.clock_error_ns, DEAD_BAND_MIN_NS), np.rint(spreads * spread)).astype(np.int64)
+    band = np.fmax(now.clock_error_ns, dead_bands(baselines, steps * int(valued.sum()))).astype(np.int64)
     states = now.states.copy()
     states[~valued & now.valued & (states == CellState.MEASURED)] = NO_BASELINE
     return Deviations(now, baselines, values, band, states, valued)

@@ -26,6 +26,12 @@ def check_range(start: datetime, end: datetime) -> None:
         raise ProductError("range_invalid", 422, "Invalid range: `from` must be before `to`.")
 
 
+def check_ends(start: datetime | None, end: datetime | None) -> None:
+    """Check that both ends of a range are set, or neither. ProductError `range_invalid`."""
+    if (start is None) != (end is None):
+        raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
+
+
 def check_time(at: datetime) -> None:
     """Check that a time has a time zone and is in `YEARS`. ProductError `range_invalid`."""
     if at.tzinfo is None:

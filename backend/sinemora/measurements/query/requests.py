@@ -49,14 +49,19 @@ class Interval(StrEnum):
         return {"1m": 60, "10m": 600, "1h": 3600, "1d": 86_400}[self]
 
 
-class QueryRequest(Write):
-    """Query of a time range (default: the last hour). `format` takes precedence over the `Accept` header."""
+class RangeRequest(Write):
+    """Query of a time range."""
 
     from_: At = Field(None, alias="from")
     to: At = None
-    format: Format | None = None
 
     model_config = ConfigDict(populate_by_name=True)
+
+
+class QueryRequest(RangeRequest):
+    """Query of a time range (default: the last hour). `format` takes precedence over the `Accept` header."""
+
+    format: Format | None = None
 
 
 class PathsRequest(QueryRequest):
@@ -71,7 +76,8 @@ class PathsRequest(QueryRequest):
 class MatrixRequest(PathsRequest):
     """Query of a matrix of all paths. Without `from` and `to`: the newest window of each path.
 
-    The metric `deviation` is the one-way p50 minus its baseline at the start of the window or range.
+    The metric `deviation` is the one-way p50 minus its baseline at the start of the window or range; over more than an
+    hour, that of the worst hour of each path, minus the median of all hours (of 14 days or more).
     """
 
     metric: MatrixMetric = Metric.ONE_WAY_DELAY
@@ -104,6 +110,22 @@ class MatrixRequest(PathsRequest):
     def statistics(self) -> tuple[Statistic, ...]:
         """All statistics, `statistic` first: deviations are of p50."""
         return (Statistic.P50,) if self.metric == DEVIATION else (self.statistic, *self.more)
+
+
+class DeviationRequest(RangeRequest):
+    """Query of deviations, as of a matrix of them."""
+
+    by: By = By.VM
+
+    def of(self, metric: MatrixMetric) -> MatrixRequest:
+        """Return the query of a matrix of the same windows."""
+        return MatrixRequest(by=self.by, from_=self.from_, to=self.to, metric=metric)
+
+
+class DeviationsRequest(DeviationRequest):
+    """Query of the largest deviations."""
+
+    limit: Annotated[int, Field(ge=1, le=50)] = 20
 
 
 class ComparisonRequest(PathsRequest):

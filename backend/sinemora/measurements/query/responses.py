@@ -61,7 +61,10 @@ class MoversRead(Read):
 
 
 class DeviationRead(Read):
-    """Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known."""
+    """Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
+
+    Of a range longer than an hour it is that of the worst hour, which began at `worst_hour_at`.
+    """
 
     source: Axis
     target: Axis
@@ -74,6 +77,7 @@ class DeviationRead(Read):
     basis: BasisName | None
     steps: int
     is_unusual: bool | None
+    worst_hour_at: datetime | None
 
 
 class StepsRead(Read):

@@ -26,6 +26,8 @@ from sinemora.measurements.query.matrix import deviations
 from sinemora.measurements.query.matrix.unusual import most_unusual
 from sinemora.measurements.query.requests import (
     ComparisonRequest,
+    DeviationRequest,
+    DeviationsRequest,
     DistributionRequest,
     LatencyBudgetsRequest,
     LossRequest,
@@ -59,7 +61,7 @@ from sinemora.measurements.query.vms.clocks import vm_clocks
 from sinemora.measurements.query.vms.host_waits import vm_host_waits
 from sinemora.measurements.query.vms.paths import vm_paths
 from sinemora.measurements.query.vms.traffic import vm_traffic
-from sinemora.measurements.schemas import By, MatrixRead, TraceTimes
+from sinemora.measurements.schemas import MatrixRead, TraceTimes
 
 router = signed_in_router("/v1/meshes/{mesh_id}", "measurements", 404, 422, 503)
 
@@ -123,24 +125,25 @@ def read_matrix(context: QueryDep, request: Annotated[MatrixRequest, Query()]) -
     return context("matrix", request)
 
 
-@router.get("/deviations")
+@router.get("/deviations", responses=responses(409))
 def list_deviations(
-    mesh_id: UUID,
-    session: SessionDep,
-    actor: Viewer,
-    by: By = By.VM,
-    limit: Annotated[int, Query(ge=1, le=50)] = 20,
+    mesh_id: UUID, session: SessionDep, actor: Viewer, request: Annotated[DeviationsRequest, Query()]
 ) -> DeviationsRead:
     """List the paths or zone pairs outside the dead band of their baseline, most unusual first, and since when."""
-    return most_unusual(session, mesh_id, by, limit)
+    return most_unusual(session, mesh_id, request)
 
 
-@router.get("/deviations/{source_id}/{target_id}")
+@router.get("/deviations/{source_id}/{target_id}", responses=responses(409))
 def read_deviation(
-    mesh_id: UUID, source_id: UUID, target_id: UUID, session: SessionDep, actor: Viewer, by: By = By.VM
+    mesh_id: UUID,
+    source_id: UUID,
+    target_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    request: Annotated[DeviationRequest, Query()],
 ) -> DeviationRead:
     """Return the newest value of a path between VMs (or zones) with its baseline and deviation."""
-    return deviations.deviation(session, mesh_id, source_id, target_id, by)
+    return deviations.deviation(session, mesh_id, source_id, target_id, request)
 
 
 @vm_router.get("/paths", responses=responses(422))

@@ -5,13 +5,12 @@ import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { type Granularity, METRICS, STATISTICS } from '~/lib/dimensions'
 import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
-import { VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { ButtonLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
 import { Empty } from '~/ui/State'
-import { useSetTime, useTime } from '~/ui/time'
+import { useTime } from '~/ui/time'
 import { Unloaded } from '~/ui/Unloaded'
 import { DistributionView } from './DistributionView'
 import styles from './explore.module.css'
@@ -53,14 +52,12 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
   const clock = useClock()
   const roster = useQuery(rosterQuery(mesh.id))
   const time = useTime()
-  const setTime = useSetTime()
   const show = search.show ?? 'series'
   const parameters: ExploreParameters = {
     selections: selections(search.of),
     time,
     metric: search.metric ?? 'one_way_delay',
     statistic: search.statistic ?? 'p50',
-    versus: time.versus ?? 'before',
     by: search.by ?? 'vm',
     interval: search.interval ?? '1h',
   }
@@ -82,7 +79,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
     )
   }
   const delaysOnly = show === 'distribution' || show === 'variability'
-  const hasMetric = show === 'series' || show === 'movers' || delaysOnly
+  const hasMetric = show === 'series' || delaysOnly
   const metrics = METRIC_OPTIONS.filter(
     ({ value }) => !delaysOnly || value === 'one_way_delay' || value === 'round_trip',
   )
@@ -132,7 +129,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
             }}
           />
         )}
-        {(show === 'series' || show === 'movers') && (
+        {show === 'series' && (
           <NativeSelect
             aria-label={strings.statistic}
             size="xs"
@@ -145,27 +142,16 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
           />
         )}
         {show === 'movers' && (
-          <>
-            <SegmentedControl
-              size="xs"
-              aria-label={strings.granularity}
-              data={[
-                { value: 'vm', label: strings.paths },
-                { value: 'zone', label: strings.zonePairs },
-              ]}
-              value={parameters.by}
-              onChange={(by) => onSearch({ by: by as Granularity })}
-            />
-            <NativeSelect
-              aria-label={strings.compareWith}
-              size="xs"
-              data={VERSUS_OPTIONS.map((option) => ({ ...option, label: strings.comparedWith(option.label) }))}
-              value={parameters.versus}
-              onChange={({ currentTarget: { value } }) =>
-                setTime({ ...time, versus: (value in VERSUS ? value : 'before') as Versus })
-              }
-            />
-          </>
+          <SegmentedControl
+            size="xs"
+            aria-label={strings.granularity}
+            data={[
+              { value: 'vm', label: strings.paths },
+              { value: 'zone', label: strings.zonePairs },
+            ]}
+            value={parameters.by}
+            onChange={(by) => onSearch({ by: by as Granularity })}
+          />
         )}
         {show === 'losses' && (
           <SegmentedControl

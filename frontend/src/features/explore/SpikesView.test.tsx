@@ -8,7 +8,7 @@ import { showPage } from '~/testing/render'
 import { SpikesView } from './SpikesView'
 
 const PARAMETERS: ExploreParameters = {
-  ...{ selections: ['mesh'], time: {}, metric: 'one_way_delay', statistic: 'p50', versus: 'day', by: 'vm' },
+  ...{ selections: ['mesh'], time: {}, metric: 'one_way_delay', statistic: 'p50', by: 'vm' },
   interval: '1h',
 } as ExploreParameters
 

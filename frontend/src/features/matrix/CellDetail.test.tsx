@@ -40,7 +40,7 @@ const CHANGE = {
 const answers = (change: object = CHANGE) => mockApi({ 'GET /v1/meshes/m/deviations/a/b': change })
 
 const detail = (look: Look, path: Path | undefined, target = B) =>
-  showPage(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" isLive />)
+  showPage(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" isCompared />)
 
 test('a cell shows its newest window to the nanosecond, in both directions', async () => {
   answers()

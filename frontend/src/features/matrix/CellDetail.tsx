@@ -1,3 +1,4 @@
+import type { When } from '~/api/measurements'
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import { STATISTICS } from '~/lib/dimensions'
@@ -20,8 +21,9 @@ interface Props {
   look: Look
   path: Path | undefined
   clock: Clock
-  /** The newest window, which is compared with what is usual. */
-  isLive: boolean
+  /** The newest window, or the worst hour of a range, is compared with what is usual. */
+  isCompared: boolean
+  when?: When | undefined
   /** The number of paths of which this is the worst. */
   paths?: number
 }
@@ -29,7 +31,7 @@ interface Props {
 const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(Math.round(ns)))
 
 /** The newest window of one path, to the nanosecond. */
-export function CellDetail({ meshId, source, target, look, path, clock, isLive, paths = 1 }: Props) {
+export function CellDetail({ meshId, source, target, look, path, clock, isCompared, when, paths = 1 }: Props) {
   const from = path?.started_at ? new Date(path.started_at) : null
   return (
     <section className={styles.card} aria-label={strings.selectedPath}>
@@ -51,8 +53,8 @@ export function CellDetail({ meshId, source, target, look, path, clock, isLive, 
         </p>
       )}
       {look === LOOK.barred && path?.estimate && <Estimated estimate={path.estimate} />}
-      {isLive && path && look !== LOOK.ruled && look !== LOOK.barred && look !== LOOK.ringed && (
-        <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} />
+      {isCompared && path && look !== LOOK.ruled && look !== LOOK.barred && look !== LOOK.ringed && (
+        <UsualFigures meshId={meshId} by="vm" source={source.id} target={target.id} when={when} />
       )}
       {path?.outbound && path.inbound && path.round_trip ? (
         <>

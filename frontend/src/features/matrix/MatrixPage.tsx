@@ -2,7 +2,7 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
-import { deviationsQuery, shownOf } from '~/api/measurements'
+import { deviationsQuery, isOfWorstHours, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import type { Side as AxisSide } from '~/charts/heatmap/Axes'
 import { type Cell, LOOK } from '~/charts/heatmap/grid'
@@ -72,7 +72,9 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
   const film = useFilm(search, onSearch)
   const clock = useClock()
   const asked = shownOf(film.search)
-  const { data: deviations } = useQuery(deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS))
+  const { data: deviations } = useQuery(
+    deviationsQuery(mesh.id, asked.by, UNUSUAL_ROWS, isOfWorstHours(asked) ? asked.when : undefined),
+  )
   // Until something is usual, a heatmap without a metric in its address shows delays instead of nothing.
   const isTooYoung =
     !search.metric && asked.metric === 'deviation' && deviations?.compared === 0 && deviations.no_baseline > 0

@@ -3,10 +3,12 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { pathCostsQuery } from '~/api/applications'
 import { serverNow } from '~/api/connection'
-import { deviationsQuery } from '~/api/measurements'
+import { deviationsQuery, type When } from '~/api/measurements'
 import type { UnusualPath } from '~/api/types'
 import { Trend } from '~/charts/sparkline/Trend'
 import type { Granularity } from '~/lib/dimensions'
+import { aroundHour, NOW } from '~/lib/spans'
+import { formatShortMoment } from '~/lib/time'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { lastHourOnly } from '~/lib/usual'
 import { useClock } from '~/ui/clock'
@@ -24,6 +26,8 @@ const NOW_MS = 10_000
 interface Props {
   meshId: string
   by: Granularity
+  /** A range longer than an hour; otherwise now. */
+  when?: When | undefined
 }
 
 const selectionOf = (by: Granularity, { source, target }: UnusualPath) =>
@@ -33,8 +37,8 @@ const selectionOf = (by: Granularity, { source, target }: UnusualPath) =>
  * The paths or zone pairs that lose most packets and that differ most from their usual delay, as a table; on a quiet
  * network, one line.
  */
-export function MostUnusual({ meshId, by }: Props) {
-  const { data } = useQuery(deviationsQuery(meshId, by, UNUSUAL_ROWS))
+export function MostUnusual({ meshId, by, when }: Props) {
+  const { data } = useQuery(deviationsQuery(meshId, by, UNUSUAL_ROWS, when))
   const isShown = data?.by === by
   const selections = useMemo(
     () => (isShown ? data.items.map((item) => selectionOf(by, item)) : []),
@@ -61,7 +65,7 @@ export function MostUnusual({ meshId, by }: Props) {
               ? strings.allUsual(noun(compared))
               : strings.unusualOf(formatCount(unusual), noun(compared))}{' '}
           {lastHourOnly(data.basis.last_hour ?? 0, compared, noun(compared))}{' '}
-          {losing > 0 && strings.losing(noun(losing))}
+          {losing > 0 && strings.losing(when ? 5 : 15, noun(losing))}
         </p>
       </header>
       {losses.length + items.length > 0 && (
@@ -70,7 +74,7 @@ export function MostUnusual({ meshId, by }: Props) {
             <tr>
               <th scope="col">{by === 'zone' ? strings.zonePairHeader : strings.pathHeader}</th>
               <th scope="col">{strings.change}</th>
-              <th scope="col">{strings.lastHourHeader}</th>
+              <th scope="col">{when ? strings.worstHour : strings.lastHourHeader}</th>
             </tr>
           </thead>
           <tbody>
@@ -98,7 +102,11 @@ export function MostUnusual({ meshId, by }: Props) {
                   </small>
                 </td>
                 <td>
-                  <Trend usualNs={item.baseline_ns} nowNs={item.value_ns} since={item} clock={clock} now={now} />
+                  {when ? (
+                    <time dateTime={item.onset_at}>{formatShortMoment(item.onset_at, clock, now)}</time>
+                  ) : (
+                    <Trend usualNs={item.baseline_ns} nowNs={item.value_ns} since={item} clock={clock} now={now} />
+                  )}
                 </td>
               </tr>
             ))}
@@ -109,15 +117,22 @@ export function MostUnusual({ meshId, by }: Props) {
   )
 }
 
-/** A link to a path, or to the paths of a zone pair. */
-function End({ meshId, by, item: { source, target } }: Props & { item: Pick<UnusualPath, 'source' | 'target'> }) {
+type Ends = Pick<UnusualPath, 'source' | 'target'> & { worst_hour_at?: string | null }
+
+/** A link to a path, or to the paths of a zone pair, at its worst hour if it has one. */
+function End({ meshId, by, item: { source, target, worst_hour_at } }: Props & { item: Ends }) {
+  const search = worst_hour_at ? { ...NOW, ...aroundHour(worst_hour_at, serverNow()) } : NOW
   const name = `${source.name} → ${target.name}`
   return by === 'zone' ? (
-    <Link to="/meshes/$meshId" params={{ meshId }} search={{ zones: `${source.id},${target.id}` }}>
+    <Link to="/meshes/$meshId" params={{ meshId }} search={{ ...search, zones: `${source.id},${target.id}` }}>
       {name}
     </Link>
   ) : (
-    <Link to="/meshes/$meshId/paths/$source/$target" params={{ meshId, source: source.id, target: target.id }}>
+    <Link
+      to="/meshes/$meshId/paths/$source/$target"
+      params={{ meshId, source: source.id, target: target.id }}
+      search={search}
+    >
       {name}
     </Link>
   )

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { pathQuery, type Shown } from '~/api/measurements'
+import { hasWorstHours, pathQuery, type Shown } from '~/api/measurements'
 import type { Shape } from '~/charts/heatmap/view'
 import { useClock } from '~/ui/clock'
 import type { Part } from './axes'
@@ -37,6 +37,7 @@ export function Side({ meshId, shown, part, reading, position, shape, moves, leg
   const { source, target } = (settled && reading.ends(settled)) ?? {}
   const isPath = shown.by === 'vm' && source && target && source.id !== target.id
   const zones = shown.by === 'zone' || (row?.isClosed && column?.isClosed) ? { row, column } : null
+  const isCompared = !shown.when || hasWorstHours(shown.when)
   const detail = useQuery({
     ...pathQuery(meshId, source?.id ?? '', target?.id ?? '', shown.estimates),
     enabled: Boolean(isPath),
@@ -64,12 +65,13 @@ export function Side({ meshId, shown, part, reading, position, shape, moves, leg
           look={reading.look(settled)}
           path={isPath ? detail.data : undefined}
           clock={clock}
-          isLive={!shown.when}
+          isCompared={isCompared}
+          when={shown.when}
           paths={reading.paths(settled)}
         />
       )}
       {!settled && <p className={styles.hint}>{shown.by === 'zone' ? strings.zoneHint : strings.cellHint}</p>}
-      {!shown.when && <MostUnusual meshId={meshId} by={shown.by} />}
+      {isCompared && <MostUnusual meshId={meshId} by={shown.by} when={shown.when} />}
     </aside>
   )
 }

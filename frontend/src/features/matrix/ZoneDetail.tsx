@@ -1,4 +1,4 @@
-import type { When } from '~/api/measurements'
+import { hasWorstHours, type When } from '~/api/measurements'
 import styles from './matrix.module.css'
 import { strings } from './strings'
 import { UsualFigures } from './UsualFigures'
@@ -24,7 +24,9 @@ export default function ZoneDetail({ meshId, source, target, when }: Props) {
         <p>{strings.zoneHint}</p>
       </header>
       <ZoneFigures meshId={meshId} source={source.id} target={target.id} when={when} />
-      {!when && <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} />}
+      {(!when || hasWorstHours(when)) && (
+        <UsualFigures meshId={meshId} by="zone" source={source.id} target={target.id} when={when} />
+      )}
       <ZoneProvider meshId={meshId} source={source.id} target={target.id} />
     </section>
   )

@@ -38,7 +38,7 @@ test.each([
   [{ metric: 'predicted_loss' }, 'deviation'],
   [{ metric: 'predicted_loss', app: 'a' }, 'predicted_loss'],
   [{ metric: 'predicted_loss', app: 'a', span: '6h', versus: 'day' }, 'one_way_delay'],
-  [{ span: '6h' }, 'one_way_delay'],
+  [{ span: '6h' }, 'deviation'],
   [{ span: '6h', metric: 'deviation' }, 'deviation'],
   [{ span: '1h', metric: 'deviation', versus: 'before' }, 'one_way_delay'],
 ] as const)('the address %j shows %s', (search, metric) => {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import { vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Matrix } from '~/api/matrix'
-import { matrixQuery, type Shown } from '~/api/measurements'
+import { isOfWorstHours, matrixQuery, type Shown } from '~/api/measurements'
 import { useWaiting } from '~/api/waiting'
 import { type Grid, type Places, pick, rearrange } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
@@ -118,6 +118,7 @@ function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixe
 /** "One-way delay, p99", or "Change of one-way delay, p99". */
 export function matrixTitle(shown: Shown): string {
   const of = title(shown.metric, shown.statistic)
+  if (isOfWorstHours(shown)) return strings.worstHourOf(of)
   if (shown.slowest && shown.metric !== 'predicted_loss') return strings.ofSlowestFlow(of)
   return shown.when?.versus ? strings.changeOf(of.charAt(0).toLowerCase() + of.slice(1)) : of
 }

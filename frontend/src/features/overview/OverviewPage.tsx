@@ -53,29 +53,25 @@ interface PartsProps {
 /** All parts appear together, so that none moves another. */
 function Parts({ overview, ranking, findings }: PartsProps) {
   const meshes = worstFirst(overview.meshes)
-  return (
-    <>
-      {meshes.map((mesh, place) => (
-        <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0}>
-          {place === 0 && (
-            <div className={styles.side}>
-              <Incidents meshes={meshes} />
-              <Applications ranking={ranking} />
-              <NeedsAttention attention={overview.attention} />
-            </div>
+  return meshes.map((mesh, place) => (
+    <MeshSection key={mesh.id} mesh={mesh} isCompared={place < COMPARED} isExpanded={place === 0}>
+      {place === 0 && (
+        <div className={styles.side}>
+          <Incidents meshes={meshes} />
+          <Applications ranking={ranking} />
+          <NeedsAttention attention={overview.attention} />
+          {findings.length > 0 && (
+            <details className={styles.findings}>
+              <summary>{strings.findings(findings.length)}</summary>
+              <Suspense fallback={<Loading what={strings.findingsLower} />}>
+                <FindingList findings={findings} />
+              </Suspense>
+            </details>
           )}
-        </MeshSection>
-      ))}
-      {findings.length > 0 && (
-        <details className={styles.findings}>
-          <summary>{strings.findings(findings.length)}</summary>
-          <Suspense fallback={<Loading what={strings.findingsLower} />}>
-            <FindingList findings={findings} />
-          </Suspense>
-        </details>
+        </div>
       )}
-    </>
-  )
+    </MeshSection>
+  ))
 }
 
 function Incidents({ meshes }: { meshes: Overview['meshes'] }) {

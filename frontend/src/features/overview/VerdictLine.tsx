@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { serverNow } from '~/api/connection'
 import type { MeshHealth } from '~/api/overview'
 import type { UnusualPath } from '~/api/types'
-import { sinceWords } from '~/lib/onset'
 import { formatChange, formatShare } from '~/lib/performance'
 import { recurrenceSentence } from '~/lib/recurrence'
 import { NOW } from '~/lib/spans'
@@ -131,7 +130,6 @@ function reasons({ paths }: MeshHealth) {
 }
 
 function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
-  const clock = useClock()
   const now = useNow(NOW_MS, serverNow)
   const { proposed } = mesh
   const steps: ReactNode[] = []
@@ -188,12 +186,7 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
         to="/meshes/$meshId/paths/$source/$target"
         params={{ meshId: mesh.id, source: source.id, target: target.id }}
       >
-        {strings.mostUnusual(
-          source.name,
-          target.name,
-          formatSignedDelay(deviation_ns),
-          sinceWords(unusual, clock, now),
-        )}
+        {strings.mostUnusual(source.name, target.name, formatSignedDelay(deviation_ns))}
       </TextLink>,
     )
   }

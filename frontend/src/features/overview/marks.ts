@@ -39,7 +39,12 @@ export function isOf({ culprit, zones }: OpenIncident, source: string, target: s
 
 const HOUR_MS = 3_600_000
 /** Half of the time that a usual value is made of: one that was learnt while an incident lasted is no longer usual. */
-const HALF_MS: Record<Basis, number> = { last_hour: HOUR_MS / 3, last_day: 12 * HOUR_MS, same_hour: 7 * 24 * HOUR_MS }
+const HALF_MS: Record<Basis, number> = {
+  last_hour: HOUR_MS / 3,
+  last_day: 12 * HOUR_MS,
+  same_hour: 7 * 24 * HOUR_MS,
+  all_hours: 7 * 24 * HOUR_MS,
+}
 
 /** Return whether the usual value of a zone pair is from the time of an incident of its paths. */
 export const isCovered = (incident: OpenIncident, source: string, target: string, basis: Basis | null, now: number) =>

@@ -24,8 +24,8 @@ export const strings = {
   cures: (name: string, now: string, after: string) => `: ${name} ${now} → ${after}`,
   gainOf: (gain: string) => ` (${gain})`,
   openHeatmap: 'Open heatmap',
-  mostUnusual: (source: string, target: string, change: string, since: string) =>
-    `Most unusual path: ${source} → ${target}, ${change} ${since}`,
+  mostUnusual: (source: string, target: string, change: string) =>
+    `Most unusual path: ${source} → ${target}, ${change}`,
   seeRules: 'See the alert rules',
 
   healthy: (paths: string, mesh: string) => `All ${paths} paths of ${mesh} measured; no open incidents.`,

@@ -235,6 +235,7 @@ const BASES: Record<NonNullable<Deviation['basis']>, string> = {
   same_hour: strings.sameHour,
   last_day: strings.lastDay,
   last_hour: strings.lastHour,
+  all_hours: strings.lastDay,
 }
 
 /** Return the usual p50 of both directions as a sentence; empty while it loads. */

@@ -11,7 +11,6 @@ export const bothWays = (source: string, target: string, time: TimeSearch): Expl
   time: { span: PATH_SPAN, ...time },
   metric: 'one_way_delay',
   statistic: 'p50',
-  versus: 'before',
   by: 'vm',
   interval: '1h',
 })

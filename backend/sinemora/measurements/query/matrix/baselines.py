@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -17,7 +18,7 @@ from sinemora.measurements.aggregate.baselines import STEPS_MIN, BaselineEstimat
 from sinemora.measurements.aggregate.corrections import Corrections
 from sinemora.measurements.aggregate.matrix import NONE, Flags, positions_of
 from sinemora.measurements.codec import llq16
-from sinemora.measurements.codec.frame import INBOUND, OUTBOUND
+from sinemora.measurements.codec.frame import CLOCK_ERROR, INBOUND, OUTBOUND
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.query.axis import keys_of
@@ -37,6 +38,8 @@ _RECENT = timedelta(minutes=5)
 _SATURDAY = 5
 # Pairs times steps that one basis is read from: about two seconds.
 _PAIR_STEPS_MAX = 3_000_000
+# More hours would say no more about what is usual.
+_HOURS_MAX = 170
 _P50, _P90 = 0, 1
 
 
@@ -67,6 +70,31 @@ def baselines_of(session: Session, mesh: MeshState, by: By, at: datetime, measur
             found.append((steps.basis, one))
             missing &= ~one.known
     return baselines.best_of(found, (axis.size, axis.size))
+
+
+def of_hours(session: Session, mesh: MeshState, by: By, hours: Sequence[datetime]) -> Baselines:
+    """Return the baselines of all paths (or zone pairs) from stored hours: at most `_HOURS_MAX`, evenly spread."""
+    axis = axis_keys(session, mesh, by)
+    fewer = hours[:: ceil(len(hours) / _HOURS_MAX)]
+    one = _estimated(session, mesh, by, axis, _Steps(Basis.ALL_HOURS, Tier.HOUR, fewer))
+    return baselines.best_of([] if one is None else [(Basis.ALL_HOURS, one)], (axis.size, axis.size))
+
+
+def stored_hours(session: Session, mesh: MeshState, start: datetime, end: datetime) -> list[datetime]:
+    """Return the starts of the stored hours that lie in a range or contain its start, ascending."""
+    return _starts(session, mesh, TierRange(Tier.HOUR, floor(start, 3600), end))
+
+
+def hourly(
+    session: Session, mesh: MeshState, by: By, hours: Sequence[datetime]
+) -> Iterator[tuple[Sequence[datetime], Floats, Floats]]:
+    """Yield hours in groups with the p50 and the clock error of one-way delays, ns, shape (hours, sources, targets)."""
+    axis = axis_keys(session, mesh, by)
+    most = max(1, _PAIR_STEPS_MAX // max(axis.size * axis.size // 2, 1))
+    for at in range(0, len(hours), most):
+        group = hours[at : at + most]
+        p50_ns, _, clock_error_ns = _read(session, mesh, by, axis, Tier.HOUR, group)
+        yield group, p50_ns, clock_error_ns
 
 
 def axis_keys(session: Session, mesh: MeshState, by: By) -> Ints:
@@ -109,7 +137,8 @@ def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _St
     key = ("baseline", session.info["tenant_key"], mesh.key, mesh.revision, by, steps.tier, starts, least)
     cached: BaselineEstimate | None = shared_cache().get(key)
     if cached is None:
-        cached = baselines.pooled(baselines.estimate(*_read(session, mesh, by, axis, steps.tier, starts), least))
+        p50_ns, p90_ns, _ = _read(session, mesh, by, axis, steps.tier, starts)
+        cached = baselines.pooled(baselines.estimate(p50_ns, p90_ns, least))
         shared_cache().put(key, cached, cached.nbytes)
     return cached
 
@@ -121,13 +150,14 @@ def _thinned(starts: Sequence[datetime], size: int) -> tuple[datetime, ...]:
     return tuple(starts[(2 * at + 1) * len(starts) // (2 * count)] for at in range(count))
 
 
-def _read(
-    session: Session, mesh: MeshState, by: By, axis: Ints, tier: Tier, starts: Sequence[datetime]
-) -> tuple[Floats, Floats]:
-    """Return the p50 and p90 of one-way delays in each step, ns, NaN without, shape (steps, sources, targets)."""
+def _read(session: Session, mesh: MeshState, by: By, axis: Ints, tier: Tier, starts: Sequence[datetime]) -> Floats:
+    """Return p50, p90 and clock error of one-way delays in each step, ns, NaN without: (3, steps, sources, targets)."""
     starts_s = np.array([round(start.timestamp()) for start in starts], np.int64)
-    parts = [TierRange(tier, start, start + timedelta(seconds=1)) for start in starts]
-    found = np.full((2, starts_s.size, axis.size, axis.size), np.nan, np.float32)
+    # Consecutive steps are read together.
+    begins = [0, *(np.flatnonzero(np.diff(starts_s) != tier.step_s) + 1).tolist(), starts_s.size]
+    runs = [(starts[first], starts[end - 1]) for first, end in pairwise(begins) if first < end]
+    parts = [TierRange(tier, first, last + timedelta(seconds=1)) for first, last in runs]
+    found = np.full((3, starts_s.size, axis.size, axis.size), np.nan, np.float32)
     # Frames of zones are merged from corrected delays.
     shifts = corrections.at_starts(session, mesh.key, starts_s.tolist()) if by is By.VM else []
     with ThreadPoolExecutor(1) as filling:  # while one chunk is decoded the next is fetched
@@ -143,11 +173,11 @@ def _read(
                 filled = filling.submit(_fill, found, axis, starts_s, chunk, shifts)
         if filled is not None:
             filled.result()
-    return found[0], found[1]
+    return found
 
 
 def _fill(found: Floats, axis: Ints, starts_s: Ints, chunk: list[StoredFrame], shifts: Sequence[Corrections]) -> None:
-    """Write the percentiles of the pairs of some blocks into `found`, shape (2, steps, sources, targets)."""
+    """Write the numbers of the pairs of some blocks into `found`, shape (3, steps, sources, targets)."""
     piece = merge.gathered(chunk, shifts)
     sizes = [block.targets.size for block in chunk]
     rows = np.repeat(positions_of(starts_s, np.array([block.started_at_s for block in chunk], np.int64)), sizes)
@@ -159,3 +189,6 @@ def _fill(found: Floats, axis: Ints, starts_s: Ints, chunk: list[StoredFrame], s
             known = (rows != NONE) & (sources != NONE) & (ends != NONE) & (codes > 0)
             values = llq16.values_of(codes[known].astype(np.int64) - 1)
             found[which, rows[known], sources[known], ends[known]] = values
+            if quantile == _P50:
+                errors = piece.stats.columns[CLOCK_ERROR, direction]
+                found[2, rows[known], sources[known], ends[known]] = errors[known]

@@ -74,8 +74,7 @@ def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget:
     ProductError `range_invalid`, `range_too_large`, `flows_unsupported`, `statistic_unsupported`,
     `estimates_unsupported`.
     """
-    if (request.from_ is None) != (request.to is None):
-        raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
+    ranges.check_ends(request.from_, request.to)
     if request.metric == DEVIATION:
         return _deviations(session, mesh, request, budget)
     if request.estimates:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -13,15 +15,21 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import schemas
 from sinemora.measurements.aggregate import baselines, matrix
-from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations
+from sinemora.measurements.aggregate.baselines import Baselines, Basis, Deviations, Floats
 from sinemora.measurements.aggregate.matrix import CellState
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import REQUEST, ReadBudget
+from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix import compute as matrix_query
-from sinemora.measurements.query.matrix.baselines import baselines_of
+from sinemora.measurements.query.matrix.baselines import DAYS, baselines_of, hourly, of_hours, stored_hours
 from sinemora.measurements.query.matrix.compute import MatrixResult
-from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.query.ranges import check_ends, check_range, utc
+from sinemora.measurements.query.requests import DeviationRequest, MatrixRequest
 from sinemora.measurements.query.responses import DeviationRead
+from sinemora.measurements.store import frames as frame_queries
+from sinemora.measurements.store.tiers import Tier, TierRange
+
+_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,8 @@ class DeviationResult:
 
     result: MatrixResult
     deviations: Deviations
+    worst_at_s: Ints | None = None
+    """Start of the hour (Unix s) that each value is from, the worst of a range."""
 
     @property
     def shown_states(self) -> npt.NDArray[np.uint8]:
@@ -47,8 +57,14 @@ class DeviationResult:
 def compute(session: Session, mesh: MeshState, request: MatrixRequest, budget: ReadBudget) -> DeviationResult:
     """Compute the deviations of the newest windows or of a range. ProductError `range_invalid`, `range_too_large`.
 
-    The baselines are those at the start of the newest window, or of the range: it is no part of them.
+    The baselines are those at the start of the newest window, or of the range: it is no part of them. In a range longer
+    than an hour each path has its worst hour (`_of_worst_hours`).
     """
+    check_ends(request.from_, request.to)
+    if request.from_ is not None and request.to is not None:
+        check_range(request.from_, request.to)
+        if request.to - request.from_ > _HOUR and (hours := stored_hours(session, mesh, request.from_, request.to)):
+            return _of_worst_hours(session, mesh, request, hours, request.to, budget)
     result = matrix_query.compute_matrix(session, mesh, request, budget)
     now = result.matrix
     current = now.valued & (now.states == CellState.MEASURED)
@@ -58,6 +74,60 @@ def compute(session: Session, mesh: MeshState, request: MatrixRequest, budget: R
         # Without a current value, the last ones are what a reader sees.
         known = baselines_of(session, mesh, request.by, result.started_at, current if current.any() else now.valued)
     return DeviationResult(result, baselines.deviations_of(now, known))
+
+
+def _of_worst_hours(
+    session: Session, mesh: MeshState, request: MatrixRequest, hours: list[datetime], end: datetime, budget: ReadBudget
+) -> DeviationResult:
+    """Compute of each path the deviation of its worst hour among stored `hours`, and what follows them until `end`.
+
+    Usual is the median of the hours of the range, or of `DAYS` up to its end. A path that lost all packets at the end
+    has that state.
+    """
+    by, stored_until = request.by, hours[-1] + _HOUR
+    last = request.model_copy(update={"from_": stored_until if stored_until < end else hours[-1], "to": end})
+    result = matrix_query.compute_matrix(session, mesh, last, budget)
+    now, began_at = result.matrix, result.started_at or stored_until
+    known = of_hours(session, mesh, by, stored_hours(session, mesh, min(hours[0], end - DAYS * 24 * _HOUR), end))
+    budget.check(frame_queries.count_frames(session, mesh.key, TierRange(Tier.HOUR, hours[0], stored_until)))
+    band_ns = baselines.dead_bands(known, now.valued.size * (len(hours) + 1))
+    of_now = [np.where(now.valued, one, np.nan) for one in (now.values, now.clock_error_ns)]
+    at_s = np.full(now.valued.shape, began_at.timestamp(), np.int64)
+    stored = _worst_stored(session, mesh, by, hours, known, band_ns)
+    both = [np.stack(two) for two in zip((*of_now, at_s), stored, strict=True)]
+    p50_ns, error_ns, at_s = _worst(both, known, band_ns)
+    valued = np.isfinite(p50_ns)
+    states = np.where(valued & (now.states != CellState.LOST), np.uint8(CellState.MEASURED), now.states)
+    values, errors = (np.rint(np.nan_to_num(one)).astype(np.int64) for one in (p50_ns, error_ns))
+    worst_now = replace(now, values=values, clock_error_ns=errors, states=states, valued=valued)
+    return DeviationResult(
+        replace(result, matrix=worst_now, started_at=hours[0]),
+        baselines.deviations_of(worst_now, known, len(hours) + 1),
+        at_s,
+    )
+
+
+def _worst_stored(
+    session: Session, mesh: MeshState, by: schemas.By, hours: Sequence[datetime], known: Baselines, band_ns: Floats
+) -> list[npt.NDArray[Any]]:
+    """Return p50, clock error (ns) and start (Unix s) of each path's worst hour, cached."""
+    key = ("worst hours of paths", session.info["tenant_key"], mesh.key, mesh.revision, by, hours[0], hours[-1])
+    found: list[npt.NDArray[Any]] | None = shared_cache().get(key)
+    if found is None:
+        for group, p50_ns, error_ns in hourly(session, mesh, by, hours):
+            starts_s = np.array([at.timestamp() for at in group], np.int64)
+            steps: list[npt.NDArray[Any]] = [p50_ns, error_ns, np.broadcast_to(starts_s[:, None, None], p50_ns.shape)]
+            if found is not None:
+                steps = [np.concatenate([best[None], more]) for best, more in zip(found, steps, strict=True)]
+            found = _worst(steps, known, band_ns)
+        shared_cache().put(key, found, sum(one.nbytes for one in found or []))
+    return found or []
+
+
+def _worst(steps: Sequence[npt.NDArray[Any]], known: Baselines, band_ns: Floats) -> list[npt.NDArray[Any]]:
+    """Return p50, clock error and start of each path's worst step, of those of all steps."""
+    worst = baselines.worst_steps(steps[0], steps[1], known.level_ns, band_ns)
+    return [np.take_along_axis(one, worst[None], 0)[0] for one in steps]
 
 
 def json_of(found: DeviationResult, request: MatrixRequest) -> schemas.MatrixRead:
@@ -77,10 +147,10 @@ def json_of(found: DeviationResult, request: MatrixRequest) -> schemas.MatrixRea
     return read
 
 
-def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, by: schemas.By) -> DeviationRead:
-    """Return the deviation of one path or zone pair. ProductError `mesh_unknown`, `path_unknown`."""
+def deviation(session: Session, mesh_id: UUID, source: UUID, target: UUID, request: DeviationRequest) -> DeviationRead:
+    """Return the deviation of one path or zone pair. ProductError `mesh_unknown`, `path_unknown`, `range_invalid`."""
     mesh = mesh_state(session, mesh_id)
-    found = compute(session, mesh, MatrixRequest(by=by, metric=schemas.DEVIATION), REQUEST)
+    found = compute(session, mesh, request.of(schemas.DEVIATION), REQUEST)
     places = [_place(found.result.axis, end) for end in (source, target)]
     return read_at(found, *places)
 
@@ -111,6 +181,7 @@ def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
         basis=schemas.BASIS_NAMES[Basis(int(known.basis[at]))] if has_baseline else None,
         steps=int(known.steps[at]),
         is_unusual=bool(abs(deviations.values[at]) > deviations.dead_band_ns[at]) if valued else None,
+        worst_hour_at=None if found.worst_at_s is None or not valued else utc(int(found.worst_at_s[at])),
     )
 
 

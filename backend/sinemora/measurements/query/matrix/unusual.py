@@ -21,7 +21,7 @@ from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.query.matrix.deviations import DeviationResult
 from sinemora.measurements.query.matrix.onsets import PairNow, UnusualHistory, histories
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.query.requests import DeviationsRequest, MatrixRequest
 from sinemora.measurements.query.responses import DeviationsRead, LosingPath, StepsRead, UnusualRead, UnusualSince
 from sinemora.measurements.schemas import BASIS_NAMES, DEVIATION, By, Span
 
@@ -29,21 +29,25 @@ Floats = npt.NDArray[np.float64]
 
 LOSS_MIN = 0.15
 """Smallest loss of a path that is listed: two packets of a window of ten exchanges."""
+LOSS_MIN_OF_RANGE = 0.05
+"""The same of a range, which has more packets."""
 
 
-def most_unusual(session: Session, mesh_id: UUID, by: By, limit: int) -> DeviationsRead:
-    """Return the current paths or zone pairs outside their dead bands, most dead bands first, and those that lose much.
+def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) -> DeviationsRead:
+    """Return the paths or zone pairs outside their dead bands now or in a range, most dead bands first, and those that
+    lose much.
 
-    Of paths, each cause comes once before its other paths. ProductError `mesh_unknown`.
+    Of paths, each cause comes once before its other paths. ProductError `mesh_unknown`, `range_invalid`,
+    `range_too_large`.
     """
-    mesh = mesh_state(session, mesh_id)
-    found = deviations.compute(session, mesh, MatrixRequest(by=by, metric=DEVIATION), REQUEST)
+    mesh, by, limit = mesh_state(session, mesh_id), request.by, request.limit
+    found = deviations.compute(session, mesh, request.of(DEVIATION), REQUEST)
     deviated, axis = found.deviations, found.result.axis
     current = deviated.states == CellState.MEASURED
     unusual = deviated.unusual & current
     zone_of = _zone_of(mesh) if by is By.VM else None
     places = spread(np.where(unusual, deviated.severity, 0.0), limit, zone_of)
-    loss = _losses(session, mesh, by)
+    loss = _losses(session, mesh, request.of(Metric.LOSS))
     counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
     return DeviationsRead(
         mesh_id=mesh_id,
@@ -72,18 +76,26 @@ def _zone_of(mesh: MeshState) -> Ints:
     return np.repeat(np.arange(len(runs)), [run.count for run in runs])
 
 
-def _losses(session: Session, mesh: MeshState, by: By) -> Floats:
-    """Return the share of packets that each path lost in its current window, 0 where less than `LOSS_MIN`."""
-    lost = compute_matrix(session, mesh, MatrixRequest(by=by, metric=Metric.LOSS), REQUEST).matrix
+def _losses(session: Session, mesh: MeshState, request: MatrixRequest) -> Floats:
+    """Return the share of packets that each path lost, now or in a range, 0 where too little to be listed."""
+    lost = compute_matrix(session, mesh, request, REQUEST).matrix
     known = lost.valued & (lost.states == CellState.MEASURED)
     loss: Floats = np.where(lost.states == CellState.LOST, 1.0, np.where(known, lost.values, 0.0))
-    return np.where(loss >= LOSS_MIN, loss, 0.0)
+    least = LOSS_MIN if request.from_ is None else LOSS_MIN_OF_RANGE
+    return np.where(loss >= least, loss, 0.0)
 
 
 def since(
     session: Session, mesh: MeshState, by: By, found: DeviationResult, places: Sequence[tuple[int, int]]
 ) -> list[UnusualSince]:
-    """Return since when the paths or zone pairs at these places, which are all unusual, have been so."""
+    """Return since when the paths or zone pairs at these places, which are all unusual, have been so.
+
+    Of a longer range it is the worst hour.
+    """
+    if found.worst_at_s is not None:
+        none = StepsRead(points_at=[], delay_ns=[])
+        worst = [utc(int(found.worst_at_s[place])) for place in places]
+        return [UnusualSince(onset_at=at, is_onset_known=True, last_hour=none) for at in worst]
     started_at, ended_at = found.result.started_at, found.result.ended_at
     if started_at is None or ended_at is None or not places:
         return []
