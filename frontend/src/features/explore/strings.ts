@@ -25,7 +25,7 @@ export const strings = {
   distributionLead: 'All delays in the range, as a cumulative distribution and a histogram.',
   variabilityLead: 'Standard deviation of delay within 1 minute, 10 minutes and 1 hour.',
   lossLead: 'Packet loss by hour or day, and its spread over paths.',
-  moversLead: 'Paths that differed most from usual in this time: of a range longer than an hour, in their worst hour.',
+  moversLead: 'What differed most from usual: over more than an hour, in its worst hour.',
   spikesLead: 'Sudden delay increases, with the exchanges around each one.',
   mesh: 'The mesh',
   meshLower: 'the mesh',
