@@ -4,6 +4,7 @@ speed    meshes of 100, 300 and 1,000 VMs and a list of 2,000; `ui_svg_…` is t
          of an SVG in the same browser. While frames are counted, the mesh of 300 VMs reports windows
 pages    layout shifts and accessibility of all pages, while they load and loaded, light and dark
 faults   five faults in a simulated network of 100 VMs in 12 zones (another network: SEED=2), read from the page
+clicks   seven faults of a month of the same network, two of them over, by links and marks of the pages (SEED=2)
 keys     keys from the overview to a saved alert on the most unusual path
 heap     growth of the JavaScript heap of pages that stay open on that network (MINUTES=30)
 
@@ -15,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,17 +31,22 @@ from lab.benchmarks import figures
 from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.network import Network
+from lab.benchmarks.showing.sights import sights_of
 from lab.benchmarks.store import fill, fill_zones, make_partitions
 from lab.benchmarks.storing.product import OWNER, Product, World, running
 from lab.benchmarks.storing.worlds import reports, request_at
-from sinemora.measurements.store.tiers import Tier
+from sinemora.measurements.store.roll_up import roll_up_mesh
+from sinemora.measurements.store.tiers import ROLLED, Tier
+from sinemora.operations.embedded.simulated import play, tenant
+from sinemora.operations.embedded.simulated.api import HttpApi
+from sinemora.operations.embedded.simulated.world import make_world
 
 ROOT = Path(__file__).parents[3]
 WINDOW_S = 10
 LIVE_S = 900
 """Time for which the mesh of 300 VMs reports: longer than the run."""
 VMS_LISTED = 2_000
-GROUPS = ("speed", "pages", "faults", "keys", "heap")
+GROUPS = ("speed", "pages", "faults", "clicks", "keys", "heap")
 # The product forgets the settings of this process.
 BROWSER = {name: value for name, value in os.environ.items() if name == "SINEMORA_CHROMIUM"}
 SEED = int(os.environ.get("SEED") or 1)
@@ -138,12 +145,41 @@ def simulated(product: Product, only: set[str]) -> None:
             measure(product, group, network.sign_in, **inputs[group])
 
 
+def month_of_faults(product: Product) -> None:
+    """Load a month of the simulated network and keep it current while its seven faults are looked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        demo = play.load(HttpApi(product.url("")), Path(folder) / "state.json", SEED)
+        loaded = demo.simulated
+        for tier in ROLLED:
+            while roll_up_mesh(loaded.actor.tenant_key, loaded.mesh_key, tier, datetime.now(UTC)):
+                pass
+        ended = threading.Event()
+
+        def send() -> None:
+            while not ended.is_set():
+                demo.send_next()
+
+        sending = threading.Thread(target=send)
+        sending.start()
+        try:
+            sights = [asdict(sight) for sight in sights_of(make_world(SEED), demo.faults)]
+            measure(product, "clicks", (tenant.EMAIL, loaded.password or ""), sights=sights, seed=SEED)
+        finally:
+            ended.set()
+            sending.join()
+
+
 def main() -> None:
     """Start a product and measure its console."""
     frontend = ROOT / "frontend" / "dist"
     if not (frontend / "index.html").exists():
         sys.exit("The front end is not built: make bench-ui")
     only = set(figures.selected(GROUPS))
+    if "clicks" in only:
+        with running(frontend, retention_raw_days="31") as product:
+            month_of_faults(product)
+    if not only - {"clicks"}:
+        return
     with running(frontend) as product:
         if only & {"speed", "pages"}:
             month(filled(product, 100, 12))

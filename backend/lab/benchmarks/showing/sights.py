@@ -1,4 +1,4 @@
-"""Five faults of the simulated network at once, and the names under which a page shows each of them. Pure."""
+"""Faults of the simulated network, five of them at once, and the names under which a page shows each of them. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +18,9 @@ class Sight:
     """Appearance of a fault on a page.
 
     `names`: names that one entry of the overview has, in this order unless `both`; `sources` and `targets`: VMs that
-    are the ends of its paths and of no other fault's; `zones`: its pair of zones, if it is about one; `has_paths`:
-    paths with a delay or loss show it, not only a missing agent.
+    are the ends of its paths, of a zone pair without the sick and the silent VM; `zones`: its pair of zones, if it is
+    about one; `has_paths`: paths with a delay or loss show it, not only a missing agent. It lasts from `since_s` to
+    `until_s` (Unix s), None: it continues.
     """
 
     fault: str
@@ -30,6 +31,8 @@ class Sight:
     zones: tuple[str, ...]
     both: bool
     has_paths: bool
+    since_s: int
+    until_s: int | None
 
 
 def drift_of(world: World, detectable_at_s: int) -> Fault:
@@ -49,8 +52,8 @@ def sudden_of(world: World, started_at_s: int) -> list[Fault]:
 
 def sights_of(world: World, faults: Sequence[Fault]) -> list[Sight]:
     """Return how a page shows these faults."""
-    between_zones = (FaultKind.ZONE_PAIR, FaultKind.DRIFT)
-    single = {vm for fault in faults if fault.kind not in between_zones for vm in _ends(fault)}
+    between_zones = (FaultKind.ZONE_PAIR, FaultKind.DRIFT, FaultKind.PAST_ZONE_PAIR)
+    single = {vm for fault in faults if fault.kind in (FaultKind.SLOW_VM, FaultKind.SILENT_VM) for vm in _ends(fault)}
     sights = []
     for fault in faults:
         is_pair = fault.kind in between_zones
@@ -59,7 +62,8 @@ def sights_of(world: World, faults: Sequence[Fault]) -> list[Sight]:
         sources, targets = (tuple(world.names[vm] for vm in some) for some in ends)
         names = zones or tuple(world.names[vm] for vm in _ends(fault))
         text = f"{fault.kind}: {' to '.join(names)}"
-        sights.append(Sight(fault.kind, text, names, sources, targets, zones, fault.both, not fault.silent))
+        span = fault.started_at_s, fault.ended_at_s
+        sights.append(Sight(fault.kind, text, names, sources, targets, zones, fault.both, not fault.silent, *span))
     return sights
 
 
