@@ -1,9 +1,13 @@
 """Periodic tasks: track applied recommendations and submit due requests."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import structlog
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import Receiver
 from sinemora.applications import reading
@@ -28,6 +32,18 @@ _MAIL_DAYS = 3
 """Days of a month in which the report of the last one is tried; after an outage it is late, not lost."""
 
 
+@contextmanager
+def _turn(tenant_id: UUID) -> Iterator[Session]:
+    """Open a transaction of one tenant; what fails in it is logged, and the next tenant has its turn."""
+    try:
+        with tenant_session(tenant_id) as session:
+            yield session
+    except ProductError as error:
+        log.info("not done for a tenant", tenant=str(tenant_id), code=error.code)
+    except Exception:
+        log.exception("failed for a tenant", tenant=str(tenant_id))
+
+
 @celery.task(name="recommendations.follow")
 def follow() -> None:
     """Search for open incidents; detect applied and undone recommendations, end those that are over, verify others."""
@@ -36,11 +52,11 @@ def follow() -> None:
     with system_session() as session:
         waiting, applied = queries.open_ones(session), queries.applied_ones(session)
     for tenant_id, identity in waiting:
-        with tenant_session(tenant_id) as session:
+        with _turn(tenant_id) as session:
             if not service.detect_applied(session, identity):
                 service.end(session, identity, now)
     for tenant_id, identity in applied:
-        with tenant_session(tenant_id) as session:
+        with _turn(tenant_id) as session:
             if not service.detect_undone(session, identity):
                 service.verify(session, identity, now)
 
@@ -53,19 +69,16 @@ def _search_for_incidents(now: datetime) -> None:
     with system_session() as session:
         breaching = [(row.tenant_id, row.id) for row in queries.breaching(session)]
     for tenant_id, incident_id in breaching:
-        try:
-            with tenant_session(tenant_id) as session:
-                incident = queries.cause(session, incident_id)
-                if incident is None or incident.ended_at is not None or queries.is_searched(session, incident):
-                    continue
-                mesh = mesh_state(session, incident.mesh_id)
-                if now - incident.onset_at < max(_SEARCHED_AFTER, _WINDOWS * timedelta(seconds=mesh.window_s)):
-                    continue
-                request = RecommendationRequest(applications=queries.below_objective(incident), incident_id=incident_id)
-                checks.check(session, mesh.id, request)
-                job.submit(session, None, mesh.id, request, Trigger.objective)
-        except ProductError as error:
-            log.info("no moves searched for an incident", incident=str(incident_id), code=error.code)
+        with _turn(tenant_id) as session:
+            incident = queries.cause(session, incident_id)
+            if incident is None or incident.ended_at is not None or queries.is_searched(session, incident):
+                continue
+            mesh = mesh_state(session, incident.mesh_id)
+            if now - incident.onset_at < max(_SEARCHED_AFTER, _WINDOWS * timedelta(seconds=mesh.window_s)):
+                continue
+            request = RecommendationRequest(applications=queries.below_objective(incident), incident_id=incident_id)
+            checks.check(session, mesh.id, request)
+            job.submit(session, None, mesh.id, request, Trigger.objective)
 
 
 @celery.task(name="recommendations.ask")
@@ -80,21 +93,18 @@ def ask() -> None:
         ]
         watched = queries.with_objective(session)
     for tenant_id, mesh_id in due:
-        with tenant_session(tenant_id) as session:
+        with _turn(tenant_id) as session:
             row = schedules.get_schedule(session, mesh_id)
             schedules.asked(session, mesh_id, now)
             job.submit(session, None, mesh_id, RecommendationRequest.model_validate(row.request), Trigger.scheduled)
     for tenant_id, mesh_id, application_id in watched:
-        try:
-            with tenant_session(tenant_id) as session:
-                newest = queries.newest_of_mesh(session, mesh_id)
-                if newest is not None and now - newest.created_at < QUIET:
-                    continue
-                performance = reading.performance(session, get_application(session, application_id), Statistic.P50)
-                if performance.below_objective:
-                    job.submit(session, None, mesh_id, RecommendationRequest(), Trigger.objective)
-        except ProductError as error:
-            log.info("objective not evaluated", application=str(application_id), code=error.code)
+        with _turn(tenant_id) as session:
+            newest = queries.newest_of_mesh(session, mesh_id)
+            if newest is not None and now - newest.created_at < QUIET:
+                continue
+            performance = reading.performance(session, get_application(session, application_id), Statistic.P50)
+            if performance.below_objective:
+                job.submit(session, None, mesh_id, RecommendationRequest(), Trigger.objective)
 
 
 @celery.task(name="recommendations.mail_reports")
@@ -106,8 +116,5 @@ def mail_reports() -> None:
     with system_session() as session:
         tenants = session.scalars(select(Receiver.tenant_id).where(contracts.MAILED).distinct()).all()
     for tenant_id in tenants:
-        try:
-            with tenant_session(tenant_id) as session:
-                contracts.mail_report(session, now)
-        except (ProductError, LookupError) as error:  # LookupError: the tenant was deleted
-            log.warning("contract report not mailed", tenant=str(tenant_id), reason=str(error))
+        with _turn(tenant_id) as session:
+            contracts.mail_report(session, now)

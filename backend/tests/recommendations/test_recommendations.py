@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
+from sinemora.jobs import service as jobs
 from sinemora.recommendations import flow_network, tasks
 from tests.api_clients import Member, MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, sized, with_tasks
@@ -383,6 +384,23 @@ def test_it_asks_by_itself(mesh: MeshWorld, worker):
         worker()
     assert [item["trigger"] for item in mesh.owner.get(PATH).json()["items"]] == ["scheduled", "objective"]
     assert mesh.owner.delete(schedule).status_code == 204
+
+
+@pytest.mark.whole_store
+@pytest.mark.parametrize("full", [0, 1])
+def test_a_tenant_with_too_many_jobs_does_not_keep_others_from_asking(
+    mesh: MeshWorld, worker, make_mesh, other_owner: Member, monkeypatch: pytest.MonkeyPatch, full: int
+):
+    worlds = [mesh, make_mesh(other_owner, 2)]
+    monkeypatch.setattr(jobs, "OPEN_MAX", 1)
+    for world in worlds:
+        declared(world, vms=tuple(vm.name for vm in world.agents[:2]))
+        body = {"every_h": 24}
+        assert world.owner.put(f"/v1/meshes/{world.id}/recommendation-schedules", json=body).status_code == 200
+    assert worlds[full].owner.post(PATH, json={"mesh": worlds[full].name}).status_code == 202
+    tasks.ask()
+    titles = [[job["title"] for job in world.owner.get("/v1/jobs").json()["items"]] for world in worlds]
+    assert [len(one) for one in titles] == [1, 1], titles
 
 
 @pytest.mark.parametrize(

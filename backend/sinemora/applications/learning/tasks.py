@@ -27,8 +27,11 @@ def read() -> None:
     for tenant_id, source_id in due:
         if time.monotonic() > ends_at:
             return
-        with tenant_session(tenant_id) as session:
-            service.scrape(session, source_id, datetime.now(UTC))
+        try:
+            with tenant_session(tenant_id) as session:
+                service.scrape(session, source_id, datetime.now(UTC))
+        except (ProductError, LookupError) as error:  # deleted meanwhile
+            log.info("metric source not read", metric_source=str(source_id), reason=str(error))
 
 
 @celery.task(name="learning.judge")
