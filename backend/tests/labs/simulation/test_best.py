@@ -18,7 +18,7 @@ def loss_of(problem: Problem) -> float:
     return float((lost(problem)[placed.job, placed.machine] * placed.count).sum()) + 2 * waiting
 
 
-@pytest.mark.parametrize("seed", seeds(range(40)))
+@pytest.mark.parametrize("seed", [*seeds(range(30)), 80, 299, 414, 420, 485])
 def test_tasks_of_fixed_roots_lose_what_the_optimal_flow_loses(seed: int) -> None:
     problem = random_problem(np.random.default_rng(seed))
     assert loss_of(problem) == pytest.approx(cheapest_flow(problem, lost(problem), 2), abs=1e-4)

@@ -14,8 +14,8 @@ from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Int
 MACHINES_MAX = 2_500
 """Maximum number of machines: the search holds the latency of every pair."""
 PROPOSALS_A_TASK, PROPOSALS_LEAST = 200, 20_000
-BRANCHED_MOST, BRANCH_WORK = 40, 1_000_000
-"""Maximum number of tasks for branch and bound, and of machines that it looks at."""
+BRANCHED_MOST = 40
+"""Maximum number of tasks for branch and bound, which looks at as many machines as in recommendations."""
 LEAST_MOVE_COST = 1e-4
 """Gain of a move where one costs nothing: tasks do not move for nothing."""
 
@@ -32,7 +32,7 @@ def place(
     asked = rows.search_problem(max(move_cost, LEAST_MOVE_COST), NO_LIMIT if moves_max is None else moves_max)
     movers = int(asked.movable.sum())
     proposals = max(PROPOSALS_LEAST, PROPOSALS_A_TASK * movers)
-    work = BRANCH_WORK if movers <= BRANCHED_MOST else 0
+    work = search.BRANCH_WORK if movers <= BRANCHED_MOST else 0
     return rows.read(search.solve(asked, proposals=proposals, rounds=0, work=work).at)
 
 
