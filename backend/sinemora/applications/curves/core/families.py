@@ -99,6 +99,16 @@ def _two_speeds(z: Floats, u: Floats) -> Floats:
     return np.asarray(p["share"][:, None] * fast + (1 - p["share"][:, None]) * slow)
 
 
+def _power_parameters(z: Floats) -> Parameters:
+    return {"drop": scipy.special.expit(1.5 * z[:, 0]), "power": 0.7 * np.exp(0.6 * z[:, 1])}
+
+
+def _power(z: Floats, u: Floats) -> Floats:
+    # Below a power of 1 the first microseconds cost most: work that is never idle, and waits for each of them.
+    p = _power_parameters(z)
+    return np.asarray(1 - p["drop"][:, None] * u[None, :] ** p["power"][:, None])
+
+
 def _two_stage_parameters(z: Floats) -> Parameters:
     return {
         "threshold": threshold_of(z[:, 0]),
@@ -184,6 +194,7 @@ TWO_STAGE = Family("two-stage", "flat, a fall, level, then 1/(1+ax)", 5, _two_st
 LINEAR = Family("linear", "flat, then a line", 3, _linear_parameters, _linear)
 SIGMOID = Family("sigmoid", "one fall around a latency", 3, _sigmoid_parameters, _sigmoid, False)
 TWO_SPEEDS = Family("two-speeds", "two kinds of requests", 3, _two_speeds_parameters, _two_speeds, False)
+POWER = Family("power", "a fall by a power of latency", 2, _power_parameters, _power, False)
 CUBIC = Family("cubic", "flat, then a falling cubic", 5, _cubic_parameters, _cubic)
 
 

@@ -27,8 +27,8 @@ from sinemora.kit.percent import percent
 
 LEVEL = 0.95
 FAMILIES = (
-    "hyperbolic", "exponential", "closed-loop", "linear", "cubic", "two-stage", "sigmoid", "two-speeds", "piecewise",
-    "steps",
+    "hyperbolic", "exponential", "closed-loop", "linear", "cubic", "two-stage", "sigmoid", "two-speeds", "power",
+    "piecewise", "steps",
 )  # fmt: skip
 
 _DRAWS = 1000
@@ -38,7 +38,7 @@ _HOPELESS = 10.0
 # towards both ends. It matters only where many or exact samples would otherwise determine a wrong formula.
 _FORM_ERROR = 0.004
 # Among noisy samples a wrong form stays hidden: the standard error grows with the square of their noise.
-_HIDDEN_FORM_ERROR = 4.0
+_HIDDEN_FORM_ERROR = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +178,7 @@ def _families(samples: Samples, among: Sequence[str]) -> list[Family]:
             families.TWO_STAGE,
             families.SIGMOID,
             families.TWO_SPEEDS,
+            families.POWER,
             families.piecewise(knots),
         )
     }

@@ -16,6 +16,7 @@ def formula(family: Family, z: Floats, scale_us: float) -> str:
         "cubic": _cubic,
         "sigmoid": _sigmoid,
         "two-speeds": _two_speeds,
+        "power": _power,
         "piecewise": _piecewise,
         "steps": _steps,
     }[family.name]
@@ -78,6 +79,10 @@ def _piecewise(p: Parameters, scale_us: float) -> str:
 def _sigmoid(p: Parameters, scale_us: float) -> str:
     middle, width = p["middle"][0] * scale_us, p["width"][0] * scale_us
     return f"1 − {p['drop'][0]:.4g} / (1 + exp(−(x − {middle:.0f}) / {width:.3g})), scaled to 1 at 0 µs"
+
+
+def _power(p: Parameters, scale_us: float) -> str:
+    return f"1 − {p['drop'][0]:.4g} (x / {scale_us:.4g})^{p['power'][0]:.3g}"
 
 
 def _two_speeds(p: Parameters, scale_us: float) -> str:
