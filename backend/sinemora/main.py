@@ -49,7 +49,7 @@ from sinemora.jobs.watch import ended_watch
 from sinemora.kit import errors, health, listening_socket
 from sinemora.kit.config import settings
 from sinemora.kit.db import Base
-from sinemora.kit.http.connection import LimitedConnection
+from sinemora.kit.http.connection import server_options
 from sinemora.kit.http.contract import describe_names, describe_responses
 from sinemora.kit.http.document import serve_document
 from sinemora.kit.http.downloads import serve_packages
@@ -59,7 +59,6 @@ from sinemora.kit.http.head import HeadAsGet
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.kit.http.routes import operation_id
 from sinemora.kit.http.shared_parts import share
-from sinemora.kit.http.trusted_proxies import forwarding
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.measurements import routes as measurements
@@ -251,21 +250,7 @@ class Server(listening_socket.ReplaceableServer):
 def server() -> Server:
     """Return the server of the API."""
     app = create_app()
-    config = uvicorn.Config(
-        app,
-        http=LimitedConnection,
-        ws="none",
-        host=settings().host,
-        port=settings().port,
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        **forwarding(),
-        # Downloads may take longer.
-        timeout_graceful_shutdown=3,
-        # Longer than the pause between two requests of a client: a request sent while the server closes is lost.
-        timeout_keep_alive=75,
-    )
+    config = uvicorn.Config(app, host=settings().host, port=settings().port, **server_options())
     return Server(app, config)
 
 

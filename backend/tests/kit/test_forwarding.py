@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 
 from sinemora.kit import config
-from sinemora.kit.http.trusted_proxies import forwarding
+from sinemora.kit.http.connection import server_options
 
 
 def seen(client: str, **headers: str) -> tuple[str, str]:
@@ -20,7 +20,7 @@ def seen(client: str, **headers: str) -> tuple[str, str]:
     async def nothing(*_: Any) -> Any:
         return {}
 
-    server = uvicorn.Config(application, log_config=None, interface="asgi3", **forwarding())
+    server = uvicorn.Config(application, interface="asgi3", **server_options())
     server.load()
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": "http", "client": (client, 1), "scheme": "http", "headers": raw}

@@ -12,6 +12,7 @@ from anyio import from_thread
 from fastapi import Request
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from sinemora.kit.config import settings
 from sinemora.kit.errors import MEDIA_TYPE, CallerGone, ProductError, problem_of
 
 CHECK_S = 0.25
@@ -170,6 +171,26 @@ class LimitedConnection(HttpToolsProtocol):
             )
             self.transport.write(head.encode("ascii") + content)
         self.transport.close()
+
+
+def server_options() -> dict[str, Any]:
+    """Return Uvicorn's options of a server of the product.
+
+    `X-Forwarded-For` and `X-Forwarded-Proto` count from configured proxies; Uvicorn believes all programs of a machine.
+    """
+    proxies = [str(network) for network in settings().proxies]
+    return {
+        "http": LimitedConnection,
+        "ws": "none",  # its connections would have no limits
+        "access_log": False,
+        "log_config": None,
+        "server_header": False,
+        "proxy_headers": bool(proxies),
+        "forwarded_allow_ips": proxies,
+        "timeout_graceful_shutdown": 3,  # long polls end before, downloads may take longer
+        # Longer than the pause between two requests of a client: a request sent while the server closes is lost.
+        "timeout_keep_alive": 75,
+    }
 
 
 def _head_too_long() -> ProductError:

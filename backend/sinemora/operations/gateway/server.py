@@ -15,8 +15,7 @@ import uvloop
 from cryptography import x509
 
 from sinemora.kit import listening_socket
-from sinemora.kit.http.connection import HEAD_S, LimitedConnection
-from sinemora.kit.http.trusted_proxies import forwarding
+from sinemora.kit.http.connection import HEAD_S, server_options
 from sinemora.operations.gateway.app import create_app
 from sinemora.operations.gateway.options import GatewayError, Options, Tls
 
@@ -100,17 +99,10 @@ def run(options: Options) -> None:
     app = create_app(options)
     config = uvicorn.Config(
         app,
-        http=LimitedConnection,
-        ws="none",
-        loop=f"{__name__}:Loop",
         host=options.host,
         port=options.port,
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        **forwarding(),
-        timeout_graceful_shutdown=3,  # long polls
-        timeout_keep_alive=75,
+        **server_options(),
+        loop=f"{__name__}:Loop",
         ssl_certfile=None if options.tls is None else options.tls.certificate,
         ssl_keyfile=None if options.tls is None else options.tls.key,
     )
