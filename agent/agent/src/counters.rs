@@ -117,6 +117,8 @@ pub enum EventKind {
     /// A standard responder has no service for this agent.
     NoService,
     RateShed,
+    /// Parts of the plan exceed the limits of this VM.
+    PlanLimited,
     ReportsDropped,
     Error,
 }
@@ -131,6 +133,7 @@ impl EventKind {
             Self::WindowTime => "window_time",
             Self::NoService => "no_service",
             Self::RateShed => "rate_shed",
+            Self::PlanLimited => "plan_limited",
             Self::ReportsDropped => "reports_dropped",
             Self::Error => "error",
         }

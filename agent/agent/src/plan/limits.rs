@@ -10,8 +10,8 @@ use crate::config::LocalLimits;
 const PEERS_OF_A_MESH: u32 = 4;
 
 impl LocalLimits {
-    /// Return what is followed of a plan. The log names what is left out.
-    pub fn applied(&self, mut plan: Plan) -> Plan {
+    /// Return what is followed of a plan, and a sentence about what is left out.
+    pub fn applied(&self, mut plan: Plan) -> (Plan, Option<String>) {
         let asked = size(&plan);
         let mut of_address: HashMap<IpAddr, HashSet<u32>> = HashMap::new();
         let mut is_allowed = |peer: &Peer| {
@@ -33,14 +33,15 @@ impl LocalLimits {
         plan.caps.peers = plan.caps.peers.min(self.peers);
         plan.caps.packets_per_s = plan.caps.packets_per_s.min(self.packets_per_s);
         let followed = size(&plan);
-        if followed != asked {
-            tracing::warn!(
-                meshes = asked.0 - followed.0,
-                peers = asked.1 - followed.1,
-                "parts of the plan exceed the limits of this VM and are left out: max_peers, max_peers_per_address, probe_ports"
-            );
-        }
-        plan
+        let left_out = (followed != asked).then(|| {
+            format!(
+                "{} meshes and {} peers of the plan are left out: they exceed max_peers, max_peers_per_address or \
+                 probe_ports of this VM",
+                asked.0 - followed.0,
+                asked.1 - followed.1
+            )
+        });
+        (plan, left_out)
     }
 }
 
@@ -77,7 +78,12 @@ mod tests {
     fn a_plan_that_makes_a_source_of_packets_is_followed_in_part() {
         let limits = LocalLimits::default();
         let victim = (2..202).map(|key| peer(key, "10.0.0.9", 319)).collect();
-        let followed = limits.applied(plan([victim].into_iter()));
+        let (followed, left_out) = limits.applied(plan([victim].into_iter()));
+        assert!(
+            left_out
+                .unwrap()
+                .starts_with("0 meshes and 184 peers of the plan are left out")
+        );
         assert_eq!(followed.meshes[0].peers.len(), 16);
         assert_eq!(
             (followed.caps.packets_per_s, followed.caps.peers),
@@ -85,12 +91,12 @@ mod tests {
         );
 
         let name_server = vec![peer(2, "10.0.0.9", 53), peer(3, "10.0.0.8", 319)];
-        let followed = limits.applied(plan([name_server].into_iter()));
+        let followed = limits.applied(plan([name_server].into_iter())).0;
         assert_eq!(followed.meshes[0].peers[0].vm_key, 3);
         assert_eq!(followed.meshes[0].peers.len(), 1);
 
         let many = (0..20_000).map(|_| vec![peer(2, "10.0.0.9", 319)]);
-        let followed = limits.applied(plan(many));
+        let followed = limits.applied(plan(many)).0;
         assert_eq!(followed.meshes.len(), 500);
         assert!(
             followed.meshes.iter().all(|mesh| mesh.peers.len() == 1),
@@ -104,7 +110,7 @@ mod tests {
             (2..1_000).map(|key| peer(key, &format!("10.0.{}.{}", key / 250, key % 250), 319));
         let peers: Vec<Value> = mesh.collect();
         let asked = plan([peers.clone(), peers].into_iter());
-        let followed = LocalLimits::default().applied(asked.clone());
-        assert_eq!(followed.meshes, asked.meshes);
+        let (followed, left_out) = LocalLimits::default().applied(asked.clone());
+        assert_eq!((followed.meshes, left_out), (asked.meshes, None));
     }
 }

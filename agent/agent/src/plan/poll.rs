@@ -222,7 +222,14 @@ impl Poller {
 
     /// Pass on what is followed of a plan, and wait until the packet loop does. Return false if the agent stops before.
     fn put_in_force(&self, plan: Plan, state: &mut PollState) -> bool {
-        let limited = self.limits.applied(plan.clone());
+        let (limited, left_out) = self.limits.applied(plan.clone());
+        if let Some(detail) = left_out {
+            tracing::warn!("{detail}");
+            let at_ns = self.backend_clock.now_ns();
+            self.counters
+                .events
+                .raise(EventKind::PlanLimited, at_ns, detail);
+        }
         self.peers.follow(&limited);
         let (passed, followed) = PassedPlan::new(limited);
         if self.plans.send(passed).is_err() {

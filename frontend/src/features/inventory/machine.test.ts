@@ -72,7 +72,7 @@ test.each([
 })
 
 test('events read as sentences', () => {
-  expect(kindOf('rate_shed')).toBe('Rate reduced')
+  expect(kindOf('plan_limited')).toBe('Plan limited')
   expect(kindOf('window_time')).toBe('Window time uncertain')
   expect(kindOf('no_service')).toBe('No service')
   expect(kindOf('something_newer')).toBe('something newer')

@@ -123,6 +123,7 @@ function counterFacts(health: Words | null): Fact[] {
 
 const KINDS: Record<string, string> = {
   rate_shed: strings.rateReduced,
+  plan_limited: strings.planLimited,
   clock_step: strings.clockStep,
   route_change: strings.routeChange,
   timestamps: strings.timestampsChanged,

@@ -176,6 +176,7 @@ export const strings = {
   reportsDiscarded: 'Reports discarded',
   reportsRefused: 'Reports refused',
   rateReduced: 'Rate reduced',
+  planLimited: 'Plan limited',
   clockStep: 'Clock step',
   routeChange: 'Route change',
   timestampsChanged: 'Timestamps changed',
