@@ -11,7 +11,7 @@ use sinemora_agent::config::ConfigError;
 use sinemora_agent::identity::Identity;
 use sinemora_agent::plan::BackendClock;
 use sinemora_agent::run::{
-    Ended, RunError, addresses, await_loss, backend_of, spawn, until_accepted,
+    Ended, RunError, addresses, await_loss, backend_of, spawn, spawn_lasting, until_accepted,
 };
 use sinemora_agent::state_dir::StateDir;
 use sinemora_agent::stop::Stop;
@@ -78,8 +78,8 @@ pub fn run(config: &TransferConfig, stop: &Stop) -> Result<Ended, RunError> {
                     why: socket_hint(&e),
                 }
             })?;
-        spawn("artifacts", move || worker.run())?;
-        spawn("artifact-server", move || server.run())?;
+        spawn_lasting("artifacts", stop, move || worker.run())?;
+        spawn_lasting("artifact-server", stop, move || server.run())?;
     }
     if let Some(limits) = config.bulk {
         let (orders_sender, orders) = mpsc::channel();
@@ -98,8 +98,8 @@ pub fn run(config: &TransferConfig, stop: &Stop) -> Result<Ended, RunError> {
             clock,
             stop: stop.clone(),
         };
-        spawn("orders", move || poller.run())?;
-        spawn("bulk", move || worker.run())?;
+        spawn_lasting("orders", stop, move || poller.run())?;
+        spawn_lasting("bulk", stop, move || worker.run())?;
     }
     let offers = config.bulk.map(|limits| limits.offer());
     let (offering, offer_stop) = (client.clone(), stop.clone());

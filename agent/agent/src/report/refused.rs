@@ -5,6 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::spool::sequence_of;
 use crate::state_dir::write_atomically;
 
 #[derive(Debug)]
@@ -32,7 +33,9 @@ impl RefusedReports {
         write_atomically(&path, report)?;
         let kept: Vec<PathBuf> = std::fs::read_dir(&self.folder)?
             .filter_map(|entry| entry.ok().map(|e| e.path()))
-            .filter(|path| path.extension().is_some_and(|e| e == "report"))
+            .filter(|path| {
+                sequence_of(path).is_some() && path.extension().is_some_and(|e| e == "report")
+            })
             .collect();
         for path in self.beyond_limits(kept) {
             std::fs::remove_file(&path)?;
@@ -64,11 +67,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let refused =
             |limit, bytes| RefusedReports::new(&folder.path().join("refused"), limit, bytes);
+        std::fs::create_dir(folder.path().join("refused")).unwrap();
+        let note = folder.path().join("refused").join("0.report");
+        std::fs::write(&note, "not ours").unwrap();
         for sequence in 1..=4 {
             refused(2, 1 << 20)
                 .keep(sequence, b"report", "HTTP 422")
                 .unwrap();
         }
+        std::fs::remove_file(note).unwrap();
         let mut names: Vec<_> = std::fs::read_dir(folder.path().join("refused"))
             .unwrap()
             .map(|e| e.unwrap().file_name().into_string().unwrap())

@@ -280,7 +280,7 @@ fn on_disk(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK_BYTES)
 }
 
-fn sequence_of(path: &Path) -> Option<u64> {
+pub(super) fn sequence_of(path: &Path) -> Option<u64> {
     path.file_stem()?
         .to_str()
         .filter(|stem| stem.len() == 20)?

@@ -352,7 +352,7 @@ pub fn until_accepted<E: std::fmt::Display>(
 }
 
 /// Start a thread that lasts until `stop`. If it ends by itself, the process ends, which would go on without that part.
-fn spawn_lasting(
+pub fn spawn_lasting(
     name: &'static str,
     stop: &Stop,
     body: impl FnOnce() + Send + 'static,
@@ -361,7 +361,7 @@ fn spawn_lasting(
     let lasting = move || {
         body();
         if !stop.is_set() {
-            tracing::error!("the thread {name} has ended by itself, so the agent ends");
+            tracing::error!("the thread {name} has ended by itself, so this program ends");
             std::process::abort();
         }
     };

@@ -93,7 +93,8 @@ pub fn write(folder: &Path, entries: &[Arc<Entry>]) -> io::Result<()> {
     for file in std::fs::read_dir(&manifests)? {
         let file = file?;
         let name = file.file_name();
-        if !listed.iter().any(|one| *one.artifact_id == *name) {
+        let is_ours = name.to_str().is_some_and(|name| uuid(name).is_some());
+        if is_ours && !listed.iter().any(|one| *one.artifact_id == *name) {
             std::fs::remove_file(file.path())?;
         }
     }

@@ -198,6 +198,9 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
         if stream.read(&mut kind)? == 0 {
             return Ok(());
         }
+        if expires_s <= now_s() {
+            return Err(refused("the token has expired"));
+        }
         let deadline = Instant::now() + MESSAGE_LIMIT;
         match kind[0] {
             BITMAP => {

@@ -12,7 +12,7 @@ use super::missing::Missing;
 use super::rate::RateLimit;
 use super::server::{BlockServer, Shared};
 use super::store::BlockStore;
-use super::work::{CopyState, DocumentSignature, PeerAddress, Wanted};
+use super::work::{DocumentSignature, PeerAddress, Wanted};
 use super::{access, hex, sha256, worker};
 use sinemora_agent::backend::Client;
 use sinemora_agent::config::{BackendUrl, Trust};
@@ -299,6 +299,13 @@ fn nobody_fetches_without_a_valid_token() {
     ] {
         assert!(bitmap(address, vm_key).is_err());
     }
+    let mut brief = source.address.clone();
+    brief.expires_s = super::server::now_s() + 2;
+    brief.token = hex(&access::token(&KEY, 1, brief.expires_s));
+    let mut client = super::peer_client::PeerClient::connect(&brief, 1).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let asked = client.request_bitmap(&index::uuid(ID).unwrap());
+    assert!(asked.and_then(|()| client.receive_bitmap(4)).is_err());
 }
 
 #[test]
@@ -463,14 +470,6 @@ fn blocks_without_a_nearer_holder_are_preferred_and_late_ones_asked_for_again() 
 }
 
 #[test]
-fn states_are_words_of_the_api() {
-    assert_eq!(
-        serde_json::to_string(&CopyState::Fetching).unwrap(),
-        r#""fetching""#
-    );
-}
-
-#[test]
 fn connections_that_drip_give_their_places_back_to_others() {
     let parts = content(1);
     let entry = entry(&parts);
@@ -530,4 +529,13 @@ fn files_of_others_stay_and_links_are_not_followed() {
     assert_eq!(store.get(&sha256(&block)), Some(block));
     assert!(important.exists() && note.exists());
     assert!(!interrupted.exists());
+
+    let manifests = folder.path().join("manifests");
+    std::fs::create_dir(&manifests).unwrap();
+    let old = manifests.join("01989e7a-0000-7000-8000-000000000000");
+    for file in [&old, &manifests.join("note.txt")] {
+        std::fs::write(file, "mine").unwrap();
+    }
+    super::index::write(folder.path(), &[]).unwrap();
+    assert!(!old.exists() && manifests.join("note.txt").exists());
 }
