@@ -399,13 +399,8 @@ def test_lists_name_the_mesh_that_is_shown_and_the_zones_of_its_vms(meshes: Worl
     assert limited.get(f"/v1/meshes/{meshes.shown.id}/matrix").status_code == 200
     assert [mesh["name"] for mesh in limited.get("/v1/overview").json()["meshes"]] == ["shown"]
     meshes.owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "of nobody seen"})
-    everywhere = {zone["name"]: zone["id"] for zone in meshes.owner.get("/v1/zones").json()["items"]}
     shown = {vm["zone"]["name"] for vm in items["vms"]}
-    assert everywhere.keys() - shown
     assert {zone["name"] for zone in limited.get("/v1/zones").json()["items"]} == shown
-    assert {name: limited.get(f"/v1/zones/{id}").status_code for name, id in everywhere.items()} == {
-        name: 200 if name in shown else 404 for name in everywhere
-    }
     # Quotas count the hidden meshes too.
     assert limited.get("/v1/usage").json() == meshes.owner.get("/v1/usage").json()
 
