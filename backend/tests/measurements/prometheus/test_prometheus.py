@@ -311,11 +311,11 @@ RANGES = [
 
 @pytest.mark.whole_store
 def test_a_range_is_the_zone_matrix_of_each_step(hours, key):
-    """One mesh for all steps and metrics: its four hours are the most of the work."""
+    """One mesh for all steps and metrics. The finest step is most of the work, and reads what the longer ones read."""
     hour_s = int(time.time()) // 3600 * 3600
-    for step_s in (60, 420, 3600):
+    for step_s, ranges in ((60, RANGES[:1]), (420, RANGES), (3600, RANGES)):
         end_s = hour_s + (0 if step_s > 60 else 3600)
-        for name, metric, statistic, scale in RANGES:
+        for name, metric, statistic, scale in ranges:
             data = asked(key, "query_range", query=name, start=end_s - PANEL_S, end=end_s, step=step_s)
             result, asked_at_s = of_series(data), time.time()
             whole = {
