@@ -68,6 +68,8 @@ export default defineConfig({
   html: { cspNonce: 'nonce-of-the-response' },
   resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
   server: {
+    // A table of the backend is read from where it is.
+    fs: { allow: ['..'] },
     proxy: Object.fromEntries(['/v1', '/healthz', '/readyz'].map((path) => [path, { target: backend }])),
   },
   // Nothing is inlined as a data URL: the content policy of the served page allows our own files only.

@@ -31,7 +31,7 @@ const BADGES_MOST = 40
 const BADGE = { radius: 8, character: 3.2 }
 
 /** Arrows over the picture. The rows and columns of the one that stands out are framed. */
-export default function Arrows({ of, view, cell, width, height, theme }: Props) {
+export function Arrows({ of, view, cell, width, height, theme }: Props) {
   const { arrows, cells, pointed } = of
   const id = useId()
   const colour = useMemo(() => {

@@ -1,18 +1,7 @@
-import {
-  type KeyboardEvent,
-  lazy,
-  type MouseEvent,
-  type ReactNode,
-  Suspense,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { type Drawing, offerDrawing } from '~/lib/picture/drawing'
 import { markTime } from '~/lib/userTiming'
-import type { Overlay } from './Arrows'
+import { Arrows, type Overlay } from './Arrows'
 import { Axes, type Side } from './Axes'
 import { type Axis, type AxisPair, gutters, sideOf } from './axis'
 import { heatmapDrawing, type Paint } from './drawing'
@@ -25,8 +14,6 @@ import type { Space } from './transition'
 import { useStage } from './useStage'
 import { useZoom } from './useZoom'
 import { CLOSEST, cellAt, inView, longest, type Point, reveal, step, type View } from './view'
-
-const Arrows = lazy(() => import('./Arrows'))
 
 interface Props {
   /** The accessible name of the grid. */
@@ -241,11 +228,7 @@ export function Heatmap(props: Props) {
           >
             <canvas ref={canvas} className={styles.canvas} width={across} height={down} style={{ width, height }} />
             <Transition canvas={canvas} space={space} placed={placed} />
-            {props.overlay && cell > 0 && (
-              <Suspense>
-                <Arrows of={props.overlay} {...{ view, cell, width, height, theme }} />
-              </Suspense>
-            )}
+            {props.overlay && cell > 0 && <Arrows of={props.overlay} {...{ view, cell, width, height, theme }} />}
             {highlighted && <Highlights of={highlighted} view={view} cell={cell} width={width} height={height} />}
             {active && (
               <>
