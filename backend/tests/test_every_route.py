@@ -29,6 +29,7 @@ PUBLIC = {
     ("post", "/v1/device-logins"),
     ("post", "/v1/device-logins/tokens"),
     ("post", "/v1/auth/password-resets/redeem"),
+    ("post", "/v1/auth/first-account"),
     ("post", "/v1/agents/enrol"),
     ("post", "/v1/invitations/lookup"),
     ("post", "/v1/invitations/accept"),
