@@ -7,7 +7,9 @@ The API, notices, the page of an incident, the command line and signed reports a
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Kind
@@ -18,6 +20,9 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 Unit = Literal["ns", "ratio", "Mbit/s", "index", "agents"]
 """Unit of a figure: nanoseconds, a share of 1, Mbit/s of a token bucket, Jain's index, silent agents."""
+
+Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
+"""Id of a VM, a zone or an application, as text: figures are sent as JSON."""
 
 SUSPECTS_SHOWN = 3
 _COSTS_SHOWN = 5
@@ -44,27 +49,27 @@ _VERDICTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FiguresPlace:
     """A VM or a zone, by the name it had when it was recorded."""
 
     kind: Literal["vm", "zone"]
-    id: str
+    id: Id
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class PathFigures:
+class FiguresPath:
     """An affected path: its value, the usual one and the limit of the rule, in the unit of the figures."""
 
-    source: Place
-    target: Place
+    source: FiguresPlace
+    target: FiguresPlace
     value: float | None
     usual: float | None
     limit: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class SuspectFigures:
+class FiguresSuspect:
     """A suspect: it explains `explained` of the affected paths; `bad` of its `known` paths are bad."""
 
     suspect: str
@@ -75,13 +80,13 @@ class SuspectFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class CostFigures:
+class FiguresCost:
     """Performance that an application loses on the affected paths, in points: hundredths of its best. Predicted.
 
-    `performance` and `objective` in percent of its best; None where unknown or not set.
+    `performance` and `objective` in percent of its best; null where unknown or not set.
     """
 
-    id: str
+    id: Id
     name: str
     points: float | None
     performance: float | None
@@ -89,15 +94,15 @@ class CostFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """Small matrix [source][target] of the change, by zone, or by VM in a mesh of one zone; None where unknown.
+class FiguresPicture:
+    """Small matrix [source][target] of the change, by zone, or by VM in a mesh of one zone; null where unknown.
 
     `is_change`: difference from the usual value; else the value itself, since no usual one is known. A cell is the
     median of its affected paths, or of all its paths if none is affected. `of`: number of all zones or VMs.
     """
 
     by: Literal["zone", "vm"]
-    ids: tuple[str, ...]
+    ids: tuple[Id, ...]
     names: tuple[str, ...]
     of: int
     unit: Literal["ns", "ratio"]
@@ -106,7 +111,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class FiguresLinks:
     """Pages: the incident, the heatmap at the onset with the culprit marked, moves of the affected applications."""
 
     incident: str
@@ -120,8 +125,8 @@ class IncidentFigures:
 
     `metric`: of the rule that fires on most paths; or `performance`, `token_use`, `fairness_index`, `host_waits`,
     `silent_agents`.
-    `value`, `usual`, `limit`, `change` and `value_now` in `unit`; None where unknown. `of_paths`: paths of the culprit
-    with data. `source`, `target`: ends of the affected paths, None: all VMs; `both_ways`: in both directions.
+    `value`, `usual`, `limit`, `change` and `value_now` in `unit`; null where unknown. `of_paths`: paths of the culprit
+    with data. `source`, `target`: ends of the affected paths, null: all VMs; `both_ways`: in both directions.
     `over_s`: time over which packets were counted, 0 for a window. `worst_paths`: those with the largest change.
     `notes`: VMs and zones that were renamed or deleted since.
     """
@@ -140,19 +145,19 @@ class IncidentFigures:
     at: datetime
     suspect: Suspect
     culprit: str
-    source: Place | None
-    target: Place | None
+    source: FiguresPlace | None
+    target: FiguresPlace | None
     both_ways: bool
     paths: int
     of_paths: int | None
-    worst_paths: tuple[PathFigures, ...]
-    suspects: tuple[SuspectFigures, ...]
+    worst_paths: tuple[FiguresPath, ...]
+    suspects: tuple[FiguresSuspect, ...]
     verdict: VerdictKind
-    costs: tuple[CostFigures, ...]
-    picture: Picture | None
-    links: Links
+    costs: tuple[FiguresCost, ...]
+    picture: FiguresPicture | None
+    links: FiguresLinks
     notes: tuple[str, ...]
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[str, ...]
 
 
 def sentences(figures: IncidentFigures, verdict: IncidentVerdict, extra: Iterable[str] = ()) -> tuple[str, ...]:
@@ -193,7 +198,7 @@ def points(value: float) -> str:
     return f"{value:.1f} points of performance"
 
 
-def cost_sentence(cost: CostFigures) -> str:
+def cost_sentence(cost: FiguresCost) -> str:
     """Return what the affected paths cost an application: “checkout: 36.1 points of performance lost on …”."""
     lost = "performance unknown" if cost.points is None else f"{points(cost.points)} lost on these paths (predicted)"
     reached = "" if cost.performance is None else f", now at {cost.performance:.1f} % of its best"
@@ -213,7 +218,7 @@ def ends(figures: IncidentFigures) -> str:
     return f"from {source}" if source else f"to {target}" if target else ""
 
 
-def _name(place: Place | None) -> str:
+def _name(place: FiguresPlace | None) -> str:
     return "" if place is None else place.name if place.kind == "vm" else f"zone {place.name}"
 
 

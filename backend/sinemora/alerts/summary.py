@@ -15,13 +15,13 @@ from sinemora.alerts.evaluation.impact import Shift
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Suspect
 from sinemora.alerts.evaluation.rule import Kind, Symptom
 from sinemora.alerts.figures import (
-    CostFigures,
+    FiguresCost,
+    FiguresLinks,
+    FiguresPath,
+    FiguresPicture,
+    FiguresPlace,
+    FiguresSuspect,
     IncidentFigures,
-    Links,
-    PathFigures,
-    Picture,
-    Place,
-    SuspectFigures,
     Unit,
     bucket_sentence,
     host_sentences,
@@ -126,7 +126,7 @@ def figures_of(session: Session, row: Incident, verdict: IncidentVerdict | None 
         of_paths=int(hypotheses[0]["known"]) if paths and hypotheses else None,
         worst_paths=worst,
         suspects=tuple(
-            SuspectFigures(one["suspect"], one["words"], one.get("explained"), one["bad"], one["known"])
+            FiguresSuspect(one["suspect"], one["words"], one.get("explained"), one["bad"], one["known"])
             for one in hypotheses
         ),
         verdict=verdict.kind,
@@ -134,6 +134,7 @@ def figures_of(session: Session, row: Incident, verdict: IncidentVerdict | None 
         picture=_picture(evidence.get("picture")),
         links=_links(row, of_zones),
         notes=_notes(session, [source, target, *chain.from_iterable((one.source, one.target) for one in worst)]),
+        sentences=(),
     )
     about = [line for host in evidence.get("hosts") or () for line in host_sentences(host)]
     bucket, shares = evidence.get("token_bucket"), evidence.get("fairness")
@@ -192,11 +193,11 @@ def _at(row: Incident) -> datetime:
     return row.seen_at if at_s is None else datetime.fromtimestamp(at_s, UTC)
 
 
-def _ends(row: Incident, suspect: Suspect) -> tuple[Place | None, Place | None]:
+def _ends(row: Incident, suspect: Suspect) -> tuple[FiguresPlace | None, FiguresPlace | None]:
     """Return the ends of the affected paths; None: all VMs, or no end."""
     kind = "zone" if suspect in OF_ZONES else "vm"
     at, other = (
-        None if one is None else Place(kind, one["id"], one["name"])  # type: ignore[arg-type]
+        None if one is None else FiguresPlace(kind, one["id"], one["name"])  # type: ignore[arg-type]
         for one in (row.culprit.get("at"), row.culprit.get("other"))
     )
     if suspect is Suspect.INGRESS:
@@ -206,27 +207,27 @@ def _ends(row: Incident, suspect: Suspect) -> tuple[Place | None, Place | None]:
     return at, other
 
 
-def _path(one: Mapping[str, Any]) -> PathFigures:
-    source, target = (Place("vm", one[end]["id"], one[end]["name"]) for end in ("source", "target"))
-    return PathFigures(source, target, one["value"], one["usual"], one["limit"])
+def _path(one: Mapping[str, Any]) -> FiguresPath:
+    source, target = (FiguresPlace("vm", one[end]["id"], one[end]["name"]) for end in ("source", "target"))
+    return FiguresPath(source, target, one["value"], one["usual"], one["limit"])
 
 
-def _cost(one: Mapping[str, Any]) -> CostFigures:
+def _cost(one: Mapping[str, Any]) -> FiguresCost:
     points, performance, objective = (
         None if one.get(name) is None else round(100 * one[name], 1) for name in ("cost", "performance", "objective")
     )
-    return CostFigures(str(one["id"]), str(one["name"]), points, performance, objective)
+    return FiguresCost(str(one["id"]), str(one["name"]), points, performance, objective)
 
 
-def _picture(picture: Mapping[str, Any] | None) -> Picture | None:
+def _picture(picture: Mapping[str, Any] | None) -> FiguresPicture | None:
     if picture is None:
         return None
     values = tuple(tuple(line) for line in picture["values"])
     ids, names = tuple(picture["ids"]), tuple(picture["names"])
-    return Picture(picture["by"], ids, names, picture["of"], picture["unit"], picture["is_change"], values)
+    return FiguresPicture(picture["by"], ids, names, picture["of"], picture["unit"], picture["is_change"], values)
 
 
-def _links(row: Incident, of_zones: bool) -> Links:
+def _links(row: Incident, of_zones: bool) -> FiguresLinks:
     """Return the pages of an incident: the heatmap around its onset, with its culprit marked."""
     public = settings().public_url
     start = row.onset_at - _BEFORE
@@ -236,7 +237,7 @@ def _links(row: Incident, of_zones: bool) -> Links:
     if metric not in (None, Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP):  # of delays, the heatmap shows the change
         search["metric"] = str(metric)
     losing = [one for one in costs(row) if costs_performance(one.get("cost"))]
-    return Links(
+    return FiguresLinks(
         incident=f"{public}/incidents/{row.id}",
         heatmap=f"{public}/meshes/{row.mesh_id}?{urlencode(search)}",
         moves=tuple(f"{public}{_moves_page(row, one['id'])}" for one in losing[:_MOVES_MAX]),
@@ -268,7 +269,7 @@ def _written(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _notes(session: Session, places: Sequence[Place | None]) -> tuple[str, ...]:
+def _notes(session: Session, places: Sequence[FiguresPlace | None]) -> tuple[str, ...]:
     """Return which of the named VMs and zones have another name now, or are gone."""
     named = {place.id: place for place in places if place is not None}
     known: dict[str, str] = {}

@@ -18,7 +18,7 @@ PICTURE_MAX = 12
 def picture_json(
     cells: Ints, rule: Rule | None, mesh: MeshState, state: EvaluationState, window: EvaluationWindow
 ) -> dict[str, Any] | None:
-    """Return the picture of affected paths (flat) as `figures.Picture`; None without paths or values.
+    """Return the picture of affected paths (flat) as `FiguresPicture`; None without paths or values.
 
     Of more than `PICTURE_MAX` zones or VMs, those with most of the affected paths.
     """

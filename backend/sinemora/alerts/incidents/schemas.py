@@ -6,9 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Among, Kind, Severity
-from sinemora.alerts.figures import Unit
+from sinemora.alerts.figures import IncidentFigures
 from sinemora.alerts.models import IncidentState
 from sinemora.alerts.verdict import ReasonCode, VerdictKind
 from sinemora.kit.schemas import Read, Write
@@ -160,96 +159,6 @@ class VerdictRead(Read):
     others: list[OtherIncidentRead]
 
 
-class FiguresPlace(Read):
-    """A VM or a zone, by the name it had when it was recorded."""
-
-    kind: Literal["vm", "zone"]
-    id: UUID
-    name: str
-
-
-class FiguresPath(Read):
-    """An affected path; its values in the unit of the figures."""
-
-    source: FiguresPlace
-    target: FiguresPlace
-    value: float | None
-    usual: float | None
-    limit: float | None
-
-
-class FiguresSuspect(Read):
-    """A suspect: it explains `explained` of the affected paths; `bad` of its `known` paths are bad."""
-
-    suspect: str
-    words: str
-    explained: int | None
-    bad: int
-    known: int
-
-
-class FiguresCost(Read):
-    """Performance that an application loses on the affected paths, in `points`: hundredths of its best. Predicted."""
-
-    id: UUID
-    name: str
-    points: float | None
-    performance: float | None
-    objective: float | None
-
-
-class FiguresPicture(Read):
-    """Small matrix [source][target] of the change, by zone, or by VM in a mesh of one zone; null where unknown."""
-
-    by: Literal["zone", "vm"]
-    ids: list[UUID]
-    names: list[str]
-    of: int
-    unit: Literal["ns", "ratio"]
-    is_change: bool
-    values: list[list[float | None]]
-
-
-class FiguresLinks(Read):
-    """Pages: the incident, the heatmap at the onset with the culprit marked, moves of the affected applications."""
-
-    incident: str
-    heatmap: str
-    moves: list[str]
-
-
-class FiguresRead(Read):
-    """Figures of an incident in its worst window, which ended `at`. Notices carry the same object."""
-
-    kind: Kind | None
-    rule: str | None
-    metric: str | None
-    statistic: Statistic | None
-    unit: Unit | None
-    value: float | None
-    usual: float | None
-    limit: float | None
-    change: float | None
-    value_now: float | None
-    over_s: int
-    at: datetime
-    suspect: Suspect
-    culprit: str
-    source: FiguresPlace | None
-    target: FiguresPlace | None
-    both_ways: bool
-    paths: int
-    of_paths: int | None
-    worst_paths: list[FiguresPath]
-    suspects: list[FiguresSuspect]
-    verdict: VerdictKind
-    costs: list[FiguresCost]
-    picture: FiguresPicture | None
-    links: FiguresLinks
-    notes: list[str]
-    sentences: list[str]
-
-
 class Runbook(Read):
     """The runbook of a rule that fired."""
 
@@ -337,7 +246,7 @@ class EpisodeRead(Read):
 class IncidentRead(IncidentSummary):
     """An incident with its evidence, affected applications, timeline and similar incidents."""
 
-    figures: FiguresRead
+    figures: IncidentFigures
     evidence: IncidentEvidenceRead
     verdict: VerdictRead
     runbooks: list[Runbook]

@@ -15,7 +15,6 @@ from sinemora.alerts.incidents.schemas import (
     AffectedRead,
     CulpritRead,
     EpisodeRead,
-    FiguresRead,
     IncidentEvidenceRead,
     IncidentPath,
     IncidentRead,
@@ -140,7 +139,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
     verdict = verdict_on(session, row)
     return IncidentRead(
         **_summary(row),
-        figures=FiguresRead.model_validate(figures_of(session, row, verdict)),
+        figures=figures_of(session, row, verdict),
         evidence=IncidentEvidenceRead.model_validate(row.evidence),
         verdict=VerdictRead.model_validate(verdict),
         runbooks=_runbooks(session, row),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from math import log1p
 
-from sinemora.alerts.figures import Picture, quantity
+from sinemora.alerts.figures import FiguresPicture, quantity
 
 # Wider tables do not fit into a message of a chat.
 _PLACES_MAX, _NAME_MAX = 8, 16
@@ -38,7 +38,7 @@ class Table:
         return "\n".join(lines)
 
 
-def table(picture: Picture) -> Table:
+def table(picture: FiguresPicture) -> Table:
     """Return the first zones or VMs of a picture as a table."""
     names = tuple(_short(name) for name in picture.names[:_PLACES_MAX])
     values = [line[:_PLACES_MAX] for line in picture.values[:_PLACES_MAX]]
@@ -57,7 +57,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _NAME_MAX else f"{name[: _NAME_MAX - 1]}…"
 
 
-def _text(value: float | None, picture: Picture) -> str:
+def _text(value: float | None, picture: FiguresPicture) -> str:
     if value is None:
         return "–"
     if not picture.is_change or not value:

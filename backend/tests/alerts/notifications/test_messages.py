@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.root_cause import Suspect
-from sinemora.alerts.figures import Picture
+from sinemora.alerts.figures import FiguresPicture
 from sinemora.alerts.models import Incident, IncidentState
 from sinemora.alerts.notifications import messages, picture
 from sinemora.alerts.notifications.messages import Notification, digest
@@ -264,7 +264,7 @@ def test_a_mail_has_the_picture_inline_and_a_chat_as_a_table(session: Session):
 
 def test_the_picture_is_a_png_of_its_cells():
     values = ((None, 400_000.0), (0.0, -400_000.0))
-    shown = picture.png(picture.table(Picture("zone", ("1", "2"), ("a", "b"), 2, "ns", True, values)))
+    shown = picture.png(picture.table(FiguresPicture("zone", ("1", "2"), ("a", "b"), 2, "ns", True, values)))
     assert shown.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", shown[16:24])
     size = struct.unpack(">I", shown[33:37])[0]
