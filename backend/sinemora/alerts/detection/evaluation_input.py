@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 
 import numpy as np
@@ -29,6 +29,7 @@ from sinemora.measurements.token_buckets import service as token_buckets
 # An agent ends its packet loop before it says that it stops, and answers others soon after it has described itself.
 _STOPS_WITHIN_S = 5.0
 _STARTS_WITHIN_S = 15.0
+_AHEAD = timedelta(minutes=1)
 
 
 def zone_of(mesh: MeshState) -> Ints:
@@ -143,7 +144,8 @@ def silent_members(mesh: MeshState, agents: Sequence[AgentTimes], since: datetim
         for agent in agents
         if status_of(
             None,
-            max(agent.last_report_at, since),
+            # A report in the future: the clock was stepped back, and when it came is not known.
+            since if agent.last_report_at > at + _AHEAD else max(agent.last_report_at, since),
             agent.report_every_s,
             at,
             settings().stale_windows,

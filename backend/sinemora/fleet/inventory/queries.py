@@ -160,7 +160,9 @@ def note_reports(session: Session, notes: Sequence[ReportNote]) -> None:
                 SELECT id FROM agents WHERE id IN (SELECT id FROM note) ORDER BY id FOR NO KEY UPDATE
             )
             UPDATE agents SET
-                last_report_at = greatest(agents.last_report_at, note.at),
+                -- One in the future came before the clock was stepped back.
+                last_report_at = CASE WHEN agents.last_report_at > now() + interval '1 min' THEN note.at
+                                 ELSE greatest(agents.last_report_at, note.at) END,
                 health = coalesce(note.health, agents.health),
                 agent_version = note.version,
                 report_every_s = note.window_s

@@ -179,13 +179,17 @@ def test_a_clock_that_was_stepped_back_stops_no_evaluation(watched: Watched):
 
 
 @pytest.mark.whole_store
-def test_silence_of_all_agents_is_found_by_the_clock_and_path_rules_keep_their_place(watched: Watched):
+@pytest.mark.parametrize("reported_s_ago", [300, -3600])  # the clock of the backend was stepped back
+def test_silence_of_all_agents_is_found_by_the_clock_and_path_rules_keep_their_place(
+    watched: Watched, reported_s_ago: int
+):
     watched.owner.created("/v1/alert-rules", {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT)
     watched.slow = egress(watched, 1)
     ended_at_s = watched.report()
     watched.evaluate(ended_at_s)
     with system_session() as session:
-        session.execute(text("UPDATE agents SET last_report_at = now() - interval '5 minutes'"))
+        reported = text("UPDATE agents SET last_report_at = now() - make_interval(secs => :s)")
+        session.execute(reported, {"s": reported_s_ago})
         session.execute(
             text("UPDATE alert_states SET looked_at = now() - interval '3 min', watched_since = now() - interval '1 h'")
         )

@@ -170,6 +170,10 @@ def test_an_old_report_that_comes_late_takes_nothing_back(owner: Member, make_me
         note_reports(session, [note(world, 0, now)])
         note_reports(session, [note(world, 0, now - timedelta(hours=1))])
     assert owner.get("/v1/agents").json()["items"][0]["status"] == "reporting"
+    with system_session() as session:  # unless the last one came before the clock was stepped back
+        note_reports(session, [note(world, 0, now + timedelta(hours=1))])
+        note_reports(session, [note(world, 0, now - timedelta(hours=1))])
+    assert owner.get("/v1/agents").json()["items"][0]["status"] == "silent"
 
 
 def test_a_revoked_agent_is_out_at_once(owner: Member, make_mesh: Callable[..., MeshWorld]):
