@@ -42,7 +42,8 @@ SLOW_WINDOWS = 3
 LATE_S = 60.0
 """Time in which a notice is due: after the end of the first bad window, and after the end of the disturbance."""
 _GIVEN_UP_S = 180.0
-_SMALL_VMS = 6
+_SMALL_VMS = 8
+"""Enough paths for one fault each: a return before its end was told is no news."""
 _SETTLED_S = 35.0
 _STARTED_S = 600.0
 _PASSWORD = "correct horse battery"
