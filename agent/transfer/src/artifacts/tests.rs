@@ -299,7 +299,7 @@ fn nobody_fetches_without_a_valid_token() {
     ] {
         assert!(bitmap(address, vm_key).is_err());
     }
-    let mut brief = source.address.clone();
+    let mut brief = source.address;
     brief.expires_s = super::server::now_s() + 2;
     brief.token = hex(&access::token(&KEY, 1, brief.expires_s));
     let mut client = super::peer_client::PeerClient::connect(&brief, 1).unwrap();
