@@ -18,7 +18,7 @@ NEVER = "not measured"
 _MAKER = re.compile(r"\((?:R|TM)\)|\b(?:AMD|Intel|CPU|Processor)\b ?")
 MISSED = " **missed**"
 _USUAL = re.compile(r"^Rows without a date: (.*)\.$", re.M)
-"""Line of a section, or of the page, with the date and host of most rows below it."""
+"""Line with the date and host of most rows: of a section, or of the page for sections without one."""
 _BLOCK = re.compile(r"(<!-- figures of bench-([a-z-]+) -->\n).*?(<!-- end of figures -->)", re.S)
 
 
@@ -33,7 +33,8 @@ def write(values: Mapping[str, float]) -> None:
 
 def _table(block: re.Match[str], values: Mapping[str, float]) -> str:
     bench, before = block[2], block[0]
-    usual = (_USUAL.findall(block.string[: block.start()]) or [""])[-1]
+    above = block.string[: block.start()]
+    usual = (_USUAL.findall(above.rpartition("\n## ")[2]) or _USUAL.findall(above) or [""])[0]
     known = {row.split("`")[1]: row for row in before.splitlines() if row.startswith("| `")}
     rows = (_row(bar, known.get(bar.figure, ""), values) for bar in bars().values() if bar.bench == bench)
     usual_host = usual.partition(", ")[2]
