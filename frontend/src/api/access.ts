@@ -43,7 +43,7 @@ export type SignedIn = Session | { factors: Factor[] }
 export const signIn = (email: string, password: string): Promise<SignedIn> =>
   post('/v1/auth/sign-in', { body: { email, password } })
 
-/** Whether nobody has an account in this installation yet. */
+/** The status of sign-in; `first_account_due` while the installation has no account. */
 export const firstAccountQuery = reading(['first-account'], '/v1/auth/status')
 
 export const createFirstAccount = (body: FirstAccountInput) => post('/v1/auth/first-account', { body })

@@ -43,7 +43,7 @@ LATE_S = 60.0
 """Time in which a notice is due: after the end of the first bad window, and after the end of the disturbance."""
 _GIVEN_UP_S = 180.0
 _SMALL_VMS = 8
-"""Enough paths for one fault each: a return before its end was told is no news."""
+"""VMs of the small tenant. Each fault has a path of its own: one that returns before its end was told has no notice."""
 _SETTLED_S = 35.0
 _STARTED_S = 600.0
 _PASSWORD = "correct horse battery"

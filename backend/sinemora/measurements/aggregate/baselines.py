@@ -173,7 +173,7 @@ def best_of(estimates: Sequence[tuple[Basis, BaselineEstimate]], shape: tuple[in
 
 
 def dead_bands(baselines: Baselines, compared: int) -> Floats:
-    """Return the half width of what is usual where clocks have no error, ns, when so many values are compared.
+    """Return the largest usual deviation of each path, ns, if its clocks had no error. `compared`: number of values.
 
     It is the larger of `DEAD_BAND_MIN_NS` and a number of spreads: `SPREADS`, or more where many values are compared,
     so that chance exceeds it somewhere in only `_FALSE` of the networks of that size.

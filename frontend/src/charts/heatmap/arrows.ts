@@ -118,7 +118,7 @@ function through(start: Point, corners: Point[], tip: Point): Route {
   }
 }
 
-/** A line that leaves beside its start and arrives from above or below its tip, on the sides that have room. */
+/** Return a curved line: it leaves `start` sideways and reaches `tip` from above or below, within the picture. */
 function bulge(start: Point, tip: Point, cell: number, { width, height }: { width: number; height: number }): Route {
   const side = tip.x < start.x || (tip.x === start.x && tip.y < start.y) ? -1 : 1
   const [inset, far] = [cell / 2.4, 1.5 * LEAST + cell / 6]

@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 LOSS_MIN = 0.15
 """Smallest loss of a path that is listed: two packets of a window of ten exchanges."""
 LOSS_MIN_OF_RANGE = 0.05
-"""The same of a range, which has more packets."""
+"""Smallest loss of a path that is listed for a range: there are more packets, so less is certain."""
 
 
 def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) -> DeviationsRead:
