@@ -175,9 +175,9 @@ class StepSamples:
 
 
 def zones_of(session: Session, axis: Sequence[Axis]) -> list[Zone]:
-    """Return the zones of a mesh in the order of an axis."""
+    """Return the zones of a mesh in the order of an axis; of one that was deleted since, only the name."""
     zones = {zone.id: zone for zone in session.scalars(select(Zone).where(Zone.id.in_([one.id for one in axis])))}
-    return [zones[one.id] for one in axis]
+    return [zones.get(one.id) or Zone(name=one.name, region="", provider="") for one in axis]
 
 
 def labels(query: SampleQuery, source: Zone, target: Zone) -> Labels:

@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
@@ -15,10 +16,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from sinemora.kit.db import tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.prometheus import remote_read
+from sinemora.measurements.prometheus import remote_read, samples
 from sinemora.measurements.query.matrix.compute import json_of, read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
-from sinemora.measurements.schemas import By
+from sinemora.measurements.schemas import Axis, By
 from tests.api_clients import Caller
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, sent_together, window_start
@@ -118,6 +119,12 @@ def test_two_zones_of_one_name_are_two(owner, mesh, key):
     assert {(one, other), (other, one), (one, c)} <= set(ends)
     query = 'sinemora_zone_delay_seconds{quantile="0.5",source_region="elsewhere"}'
     assert {item["metric"]["source_zone"] for item in asked(key, "query", query=query)["result"]} == {"a"}
+
+
+def test_a_zone_that_is_deleted_meanwhile_keeps_its_name(owner):
+    with tenant_session(owner.tenant_id) as session:
+        (zone,) = samples.zones_of(session, [Axis(id=uuid4(), name="gone")])
+    assert (zone.name, zone.region, zone.provider) == ("gone", "", "")
 
 
 @pytest.mark.whole_store
