@@ -27,6 +27,7 @@ from sinemora.measurements.query.ranges import check_ends, check_range, utc
 from sinemora.measurements.query.requests import DeviationRequest, MatrixRequest
 from sinemora.measurements.query.responses import DeviationRead
 from sinemora.measurements.store import frames as frame_queries
+from sinemora.measurements.store.frames import RowVersion
 from sinemora.measurements.store.tiers import Tier, TierRange
 
 _HOUR = timedelta(hours=1)
@@ -89,11 +90,13 @@ def _of_worst_hours(
     result = matrix_query.compute_matrix(session, mesh, last, budget)
     now, began_at = result.matrix, result.started_at or stored_until
     known = of_hours(session, mesh, by, stored_hours(session, mesh, min(hours[0], end - DAYS * 24 * _HOUR), end))
-    budget.check(frame_queries.count_frames(session, mesh.key, TierRange(Tier.HOUR, hours[0], stored_until)))
+    stretch = TierRange(Tier.HOUR, hours[0], stored_until)
+    (version,) = frame_queries.versions(session, mesh.key, [stretch], zones=by is schemas.By.ZONE)
+    budget.check(version.rows)
     band_ns = baselines.dead_bands(known, now.valued.size * (len(hours) + 1))
     of_now = [np.where(now.valued, one, np.nan) for one in (now.values, now.clock_error_ns)]
     at_s = np.full(now.valued.shape, began_at.timestamp(), np.int64)
-    stored = _worst_stored(session, mesh, by, hours, known, band_ns)
+    stored = _worst_stored(session, mesh, by, hours, version, known, band_ns)
     both = [np.stack(two) for two in zip((*of_now, at_s), stored, strict=True)]
     p50_ns, error_ns, at_s = _worst(both, known, band_ns)
     valued = np.isfinite(p50_ns)
@@ -108,10 +111,16 @@ def _of_worst_hours(
 
 
 def _worst_stored(
-    session: Session, mesh: MeshState, by: schemas.By, hours: Sequence[datetime], known: Baselines, band_ns: Floats
+    session: Session,
+    mesh: MeshState,
+    by: schemas.By,
+    hours: Sequence[datetime],
+    version: RowVersion,
+    known: Baselines,
+    band_ns: Floats,
 ) -> list[npt.NDArray[Any]]:
-    """Return p50, clock error (ns) and start (Unix s) of each path's worst hour, cached."""
-    key = ("worst hours of paths", session.info["tenant_key"], mesh.key, mesh.revision, by, hours[0], hours[-1])
+    """Return p50, clock error (ns) and start (Unix s) of each path's worst hour, cached while the rows are the same."""
+    key = ("worst hours of paths", session.info["tenant_key"], mesh.key, mesh.revision, by, hours[0], version)
     found: list[npt.NDArray[Any]] | None = shared_cache().get(key)
     if found is None:
         for group, p50_ns, error_ns in hourly(session, mesh, by, hours):

@@ -251,3 +251,13 @@ def test_a_long_range_has_the_worst_hour_of_each_path(mesh, days, is_within):
         assert whole["values"][names.index(source)][names.index(target)] == item["deviation_ns"]
         path = f"/v1/meshes/{mesh.id}/deviations/{item['source']['id']}/{item['target']['id']}"
         assert mesh.owner.get(path, params=span).json().items() <= item.items()
+
+
+def test_an_hour_that_is_merged_again_counts_at_once(mesh):
+    """Reports of an old hour that come late, from an import or a queue, are merged into it again."""
+    newest = hour_of_newest()
+    keep_steps(mesh, {newest - timedelta(hours=back): {} for back in range(1, 15 * 24)})
+    span = {"from": (newest - timedelta(days=7)).isoformat(), "to": newest.isoformat()}
+    assert deviations(mesh, **span)["unusual"] == 0
+    keep_steps(mesh, {newest - timedelta(hours=30): rise(mesh, 0, 2)})
+    assert deviations(mesh, **span)["unusual"] == 1
