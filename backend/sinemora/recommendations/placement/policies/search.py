@@ -41,7 +41,7 @@ _START_PROPOSALS, _START_WORK = 50_000, 1_000_000
 # ends far from the bound: placing each application by itself, then together, finds more.
 _FEW_TASKS, _FEW_STARTS = 20, 8
 _MANY_TASKS, _WORK_A_TASK = 40, 500_000
-_MANY_WORK = BRANCH_WORK // 4
+_MANY_WORK = BRANCH_WORK // 40
 LEVELS = ("machine", "rack", "pod")
 """Failure domains of spread limits."""
 NO_LIMIT = 1 << 40
