@@ -39,7 +39,7 @@ interface Props {
   onPooled: (factor: number) => void
   /** Rows and columns whose cells have a mark in their corner. */
   marked?: Marked | undefined
-  /** Indices of cells with a solid mark, whatever their colour. */
+  /** Indices, ascending, of cells with a solid mark, whatever their colour. */
   squares?: readonly number[] | undefined
   /** The height of what stands below the picture in the same window, in CSS pixels. */
   below: number
@@ -114,7 +114,7 @@ export function Heatmap(props: Props) {
       drawPicture(surface, scratch.current, picture)
       drawRules(surface, boundaries)
       if (marked) drawMarks(surface, grid, marked)
-      if (squares) drawSquares(surface, grid, squares)
+      if (squares?.length) drawSquares(surface, scratch.current, grid, squares)
       drawFigures(surface, grid, colours, figure)
     }
     if (!canvas.current || across === 0 || down === 0) return

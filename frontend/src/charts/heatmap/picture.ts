@@ -1,9 +1,10 @@
 /** Drawing: a picture of one pixel per cell, scaled without smoothing; hatches and rules in device pixels above it. */
 
+import { bisectLeft } from 'd3-array'
 import { type Cell, type Grid, LOOK } from './grid'
 import { HATCHES, type Hatch, tile } from './hatch'
 import { paint, stencil } from './paint'
-import { type ColourTable, PAGE, type Theme } from './palette'
+import { type ColourTable, PAGE, pack, type Rgb, type Theme } from './palette'
 import { inView, type Shape, type View } from './view'
 
 /** The pixels to draw on: the view, `cell` device pixels for each of its cells. */
@@ -156,22 +157,48 @@ export function drawMarks(surface: Surface, shape: Shape, marked: Marked) {
 }
 
 /** The colour of what is worst, in a place that no ramp of cells takes. */
-const BAD: Record<Theme, string> = { light: '#c92a2a', dark: '#ff8787' }
+const BAD: Record<Theme, Rgb> = { light: [201, 42, 42], dark: [255, 135, 135] }
 
-/** Draw a solid square in the lower left corner of some cells, however small they are; `cells` are indices of the grid. */
-export function drawSquares(surface: Surface, { columns }: Shape, cells: readonly number[]) {
-  const { context, view, cell, density, theme } = surface
-  const side = Math.max(2 * density, Math.min(cell / 2.5, 9 * density))
-  context.beginPath()
-  for (const index of cells) {
-    const [x, y] = [((index % columns) - view.column) * cell, (Math.floor(index / columns) + 1 - view.row) * cell]
-    context.rect(Math.round(x + density), Math.round(y - density - side), side, side)
+/**
+ * Draw a solid square in the lower left corner of some cells, however small they are; `cells` are indices of the grid,
+ * ascending. Many squares of small cells are one image: as a path they would take longer than a frame.
+ */
+export function drawSquares(
+  surface: Surface,
+  scratch: HTMLCanvasElement,
+  { columns }: Shape,
+  cells: readonly number[],
+) {
+  const { context, view, width, height, cell, density, theme } = surface
+  const side = Math.round(Math.max(2 * density, Math.min(cell / 2.5, 9 * density)))
+  const each = (draw: (x: number, y: number) => void) => {
+    const end = bisectLeft(cells, Math.ceil(view.row + view.count) * columns)
+    for (let at = bisectLeft(cells, Math.floor(view.row) * columns); at < end; at++) {
+      const [index, gap] = [cells[at] as number, Math.round(density)]
+      const x = Math.round(((index % columns) - view.column) * cell) + gap
+      const y = Math.round((Math.floor(index / columns) + 1 - view.row) * cell) - gap - side
+      if (x > -side && y > -side && x < width && y < height) draw(x, y)
+    }
   }
-  context.lineWidth = 2 * density
-  context.strokeStyle = `rgb(${PAGE[theme].join(' ')})`
-  if (cell / density >= MARK_FROM) context.stroke()
-  context.fillStyle = BAD[theme]
-  context.fill()
+  if (cell / density >= MARK_FROM) {
+    context.beginPath()
+    each((x, y) => context.rect(x, y, side, side))
+    context.lineWidth = 2 * density
+    context.strokeStyle = `rgb(${PAGE[theme].join(' ')})`
+    context.stroke()
+    context.fillStyle = `rgb(${BAD[theme].join(' ')})`
+    context.fill()
+    return
+  }
+  const image = context.createImageData(width, height)
+  const [pixels, ink] = [new Uint32Array(image.data.buffer), pack(BAD[theme])]
+  each((x, y) => {
+    for (let line = Math.max(0, y); line < Math.min(height, y + side); line++) {
+      for (let at = Math.max(0, x); at < Math.min(width, x + side); at++) pixels[line * width + at] = ink
+    }
+  })
+  scratch.getContext('2d')?.putImageData(image, 0, 0)
+  context.drawImage(scratch, 0, 0)
 }
 
 /** Below this width, device-independent, a figure does not fit a cell. */

@@ -1,7 +1,7 @@
 import { pointer, select } from 'd3-selection'
 import { type D3ZoomEvent, type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom'
 import { type RefObject, useEffect, useMemo, useState } from 'react'
-import { fromTransform, longest, type Point, type Shape, toTransform, type View } from './view'
+import { fromTransform, isSameView, longest, type Point, type Shape, toTransform, type View } from './view'
 
 interface Picture {
   shape: Shape
@@ -51,7 +51,9 @@ export function useZoom(
       .scaleExtent([1, Math.max(1, size / closest)])
       .filter((event: MouseEvent) => (event.type === 'wheel' ? event.ctrlKey || event.metaKey : !event.button))
       .on('zoom', ({ transform }: D3ZoomEvent<HTMLElement, unknown>) => {
-        setCurrent({ view: viewOf(transform), shape })
+        const next = viewOf(transform)
+        // At an edge a pointer moves on, and the picture stays.
+        setCurrent((old) => (old.shape === shape && isSameView(old.view, next) ? old : { view: next, shape }))
       })
       .on('end', ({ transform, sourceEvent }: D3ZoomEvent<HTMLElement, unknown>) => {
         if (sourceEvent) onView(viewOf(transform), pointOf(sourceEvent, element, side))

@@ -20,6 +20,8 @@ export const wholeView = (shape: Shape): View => ({ row: 0, column: 0, count: lo
 
 export const isWhole = (view: View, shape: Shape) => view.count >= longest(shape) - 1e-6
 
+export const isSameView = (a: View, b: View) => a.row === b.row && a.column === b.column && a.count === b.count
+
 /** Return how many rows and columns a view shows. */
 export const inView = ({ count }: View, { rows, columns }: Shape): Shape => ({
   rows: Math.min(rows, count),

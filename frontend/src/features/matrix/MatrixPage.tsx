@@ -86,7 +86,6 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
     theme,
   )
   const { losses, colours, domain, isFixed, isOrdering, again } = rest
-  const lossy = useMemo(() => [...losses.keys()], [losses])
   const shape: Shape = grid ?? EMPTY
   const isZones = shown.by === 'zone'
   const position = usePosition({
@@ -107,8 +106,8 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
     [part, entries, marked, search.select],
   )
   const lossOf = ({ row, column }: Cell) => {
-    const loss = losses.get(row * shape.columns + column)
-    return loss === undefined ? [] : [strings.shareLost(formatRatio(loss))]
+    const loss = losses.of(row * shape.columns + column)
+    return loss === null ? [] : [strings.shareLost(formatRatio(loss))]
   }
   const selected = entries.findIndex(({ id }) => id === search.select)
   const { view, onAxis } = position
@@ -288,7 +287,7 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
             closest={isZones ? 1 : CLOSEST}
             onPooled={setPooled}
             marked={annotated.marked}
-            squares={lossy}
+            squares={losses.cells}
             onGroup={part.zones ? undefined : (id) => toggle(zonesUnder(part, id))}
             onLabel={onLabel}
             highlighted={highlighted}
@@ -324,7 +323,7 @@ export function MatrixPage({ mesh, search, onSearch, days }: Props) {
               part={part}
               value={reading.value}
               pooled={pooled}
-              lossy={lossy.length}
+              lossy={losses.cells.length}
               onScale={(scale) => onSearch({ scale })}
             />
           }

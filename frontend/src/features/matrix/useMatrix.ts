@@ -88,15 +88,21 @@ function gridOf(
 /** The default colour shows delays: paths that lose this share of a window or more have a mark. One packet is 1 % of it. */
 export const LOSSY = 0.05
 
-/** Return the loss of the cells of a grid that lose much, by their index. */
-function lossesOf(grid: PartGrid, { codes }: Matrix): Map<number, number> {
-  const losses = new Map<number, number>()
+interface Losses {
+  /** The cells of a grid that lose much, by their index, ascending. */
+  cells: number[]
+  /** The loss of such a cell. */
+  of: (cell: number) => number | null
+}
+
+const NO_LOSSES: Losses = { cells: [], of: () => null }
+
+function lossesOf(grid: PartGrid, { codes }: Matrix): Losses {
   const least = codeOfValue('loss', LOSSY)
-  for (let cell = 0; cell < grid.codes.length; cell++) {
-    const code = codes[grid.from?.[cell] ?? cell] as number
-    if (code >= least) losses.set(cell, valueOfCode('loss', code) ?? LOSSY)
-  }
-  return losses
+  const codeAt = (cell: number) => codes[grid.from?.[cell] ?? cell] ?? 0
+  const cells: number[] = []
+  for (let cell = 0; cell < grid.codes.length; cell++) if (codeAt(cell) >= least) cells.push(cell)
+  return { cells, of: (cell) => (codeAt(cell) >= least ? valueOfCode('loss', codeAt(cell)) : null) }
 }
 
 /** Return the rounded 1st to 99th percentile of the shown values, kept until the values differ strongly from it. */
@@ -180,7 +186,7 @@ export function useMatrix(meshId: string, chosen: Shown, search: MatrixSearch, t
     () =>
       grid && lostMatrix && coding === 'deviation' && lostMatrix.codes.length === matrix?.codes.length && !shown.when
         ? lossesOf(grid, lostMatrix)
-        : new Map<number, number>(),
+        : NO_LOSSES,
     [grid, lostMatrix, matrix, coding, shown.when],
   )
   const fixedText = coding === codingOf(chosen) ? search.scale : undefined
