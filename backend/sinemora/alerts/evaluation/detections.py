@@ -158,13 +158,13 @@ def _grouped(
         explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(evidence)]
     detections: list[Detection] = []
     alone = 0
-    explained = [_of_host(cause, views, state, window) for cause in explained]
     data = _has_data(views, window).reshape(-1) if explained else np.zeros(0, np.bool_)
     for cause in explained:
         rules = _firing_rules(views, cause)
         if not rules:
             alone += cause.cells.size
             continue
+        cause = _of_host(cause, views, state, window)
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
         ago, lasts = _named_for(views, rules, cause.cells)
         spikes = all(view.is_spike for view in views if view.rule.id in rules)

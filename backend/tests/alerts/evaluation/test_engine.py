@@ -1,6 +1,7 @@
 """Rules on paths: baselines, seasons, state across restarts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,7 +119,8 @@ def test_breaches_seen_by_too_few_vms_are_no_detection():
     few = Rule("few", "Few", OVER.condition, x=1, y=1, sources_min=2)
     delays = slow()
     delays[0, 1] = delays[1, 0] = 5000.0
-    evaluation = step(EvaluationState(np.zeros(0, np.int64)), [few], window(1, delays))
+    unread = replace(window(1, delays), hosts=lambda: pytest.fail("hosts were read for nobody"))
+    evaluation = step(EvaluationState(np.zeros(0, np.int64)), [few], unread)
     assert (evaluation.detections, evaluation.firing, evaluation.alone) == ([], 2, 2)
 
 
