@@ -86,9 +86,12 @@ def full_size() -> None:
 
 def sizes() -> Ints:
     folder = os.environ.get("TRACE")
-    return (
-        trace.sizes_at_start(Path(folder)) if folder else workload.sizes(workload.TRACE_JOBS, np.random.default_rng(1))
-    )
+    if not folder:
+        return workload.sizes(workload.TRACE_JOBS, np.random.default_rng(1))
+    at_start = itertools.takewhile(lambda event: event.time_s <= 0, trace.events(Path(folder)))
+    tasks = np.array([event.job for event in at_start if event.kind == trace.SCHEDULE])
+    number = np.unique(tasks, return_counts=True)[1]
+    return number[number > 1]
 
 
 def cluster(machines: int, size: Ints, seed: int = 1) -> Problem:

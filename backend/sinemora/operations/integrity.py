@@ -5,6 +5,7 @@ as are counted, and minimum ≤ mean ≤ maximum. Its targets must be in a roste
 are those of their source (`merged_minutes`). `CHECKED` and `UNCHECKED` together have every table of measurements.
 """
 
+import hashlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -12,10 +13,13 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
+from sinemora.kit.db import system_session
+from sinemora.kit.object_storage import ObjectMissing, StorageError, installation_storage
 from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import COUNT, MAX, MEAN, MIN, FrameError
+from sinemora.measurements.store.aged import catalogue
+from sinemora.measurements.store.aged.catalogue import AgedObject
 from sinemora.measurements.store.inserts import roster_digest
-from sinemora.operations.aged_copies import check_objects
 from sinemora.operations.archives.catalogue import Table, connect, tables
 from sinemora.operations.findings import Fault, Findings
 from sinemora.operations.merged_minutes import compare_minutes
@@ -24,6 +28,7 @@ _ROWS_AT_ONCE = 256
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _DECODED = "each frame is decoded: checksum, counts, order of minimum, mean and maximum, roster"
 _AS_REPORTED = "as reported, without a second copy; a restore compares its digest with the backup's"
+_FROM_A_COPY = "cannot be repaired: restore the object from a copy or an earlier version in the bucket"
 _REBUILT = "unlogged, and rebuilt after a crash"
 
 CHECKED = {
@@ -38,7 +43,7 @@ CHECKED = {
     "zone_frames_1d": _DECODED,
     "zone_minutes": "each value against that of the frame in zone_frames_1m",
     "rosters": "the digest against that of the keys",
-    "aged_objects": "each object is read: its size and its SHA-256 (`aged_copies`)",
+    "aged_objects": "each object is read: its size and its SHA-256",
 }
 """Tables of measurements that are checked, and how."""
 UNCHECKED = {
@@ -147,3 +152,34 @@ def problems_of(stats: bytes, sketch: bytes, n: int, roster: int | None) -> Iter
     some = columns[COUNT] > 0
     if (some & ((columns[MIN] > columns[MEAN]) | (columns[MEAN] > columns[MAX]))).any():
         yield "a mean is outside of minimum and maximum"
+
+
+def check_objects(since: datetime, findings: Findings) -> None:
+    """Read every current object of ranges that ended after a time, and compare its bytes with the catalogue."""
+    with system_session() as session:
+        objects = catalogue.find(session, "state = 'current' AND ended_at > :since", since=since)
+    for one in objects:
+        try:
+            problem = _problem_of(one)
+        except StorageError as error:  # the others would only wait for the same storage
+            what = f"{error}; {len(objects) - findings.aged_objects} of {len(objects)} objects were not checked"
+            findings.add(Fault("aged_objects", f"({one.object_key})", what, "run `sinemora aged check`"))
+            return
+        findings.aged_objects += 1
+        if problem is not None:
+            findings.add(Fault("aged_objects", f"({one.object_key})", problem, _FROM_A_COPY))
+
+
+def _problem_of(one: AgedObject) -> str | None:
+    """Return what is wrong with an object; None when nothing is, or it was removed meanwhile. StorageError."""
+    try:
+        content = installation_storage().get(one.object_key)
+    except ObjectMissing:
+        with system_session() as session:
+            is_current = catalogue.find(session, "id = :id AND state = 'current'", id=one.id)
+        return "its object is missing in the object storage" if is_current else None
+    if len(content) != one.size_bytes:
+        return f"its object has {len(content):,} bytes instead of {one.size_bytes:,}"
+    if hashlib.sha256(content).digest() != one.checksum:
+        return "its object does not have the checksum it was written with"
+    return None

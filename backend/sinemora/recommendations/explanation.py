@@ -6,6 +6,7 @@ import numpy as np
 
 from sinemora.applications.schemas import Named
 from sinemora.kit.delays import delay
+from sinemora.kit.errors import ProductError
 from sinemora.kit.percent import percent
 from sinemora.measurements.query.matrix.history import MatrixHistory
 from sinemora.measurements.schemas import Span
@@ -20,9 +21,9 @@ from sinemora.recommendations.core.holdout import Estimate, Gain
 from sinemora.recommendations.core.infeasibility import unmet_objectives
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.core.solution import Group, Solution
-from sinemora.recommendations.flow_network import solved_arcs
 from sinemora.recommendations.placement.costs import Objective
 from sinemora.recommendations.placement.move_sequence import MoveStep, TaskMove
+from sinemora.recommendations.placement.policies.explain import explain
 from sinemora.recommendations.placement.problem import Risk
 from sinemora.recommendations.schemas import (
     ApplicationGain,
@@ -34,6 +35,7 @@ from sinemora.recommendations.schemas import (
     GainRead,
     MoveEndpoint,
     MoveRead,
+    NetworkArc,
     Optimality,
     OptimalityRead,
     ParetoPoint,
@@ -42,13 +44,12 @@ from sinemora.recommendations.schemas import (
     RunnerUp,
 )
 
+ARCS_MAX = 5_000
 _COUNTED = {
     Risk.mean: "the mean of all exchanges",
     Risk.p99: "the 99th percentile of all exchanges",
     Risk.cvar: "the slowest twentieth of all exchanges",
 }
-
-
 _OPTIMISED = {
     Objective.loss: "mean performance over tasks",
     Objective.slowdown: "mean 1 / performance over tasks",
@@ -378,3 +379,23 @@ def _machine(instance: Instance, machine: int) -> Named:
 
 def _named(identity: UUID, name: str) -> Named:
     return Named(id=identity, name=name)
+
+
+def solved_arcs(solution: Solution) -> list[NetworkArc]:
+    """Return every arc of the stars' flow network with its flow; empty if no star was placed.
+
+    ProductError `network_too_large`: more than `ARCS_MAX` arcs.
+    """
+    if solution.problem is None or solution.plan is None:
+        return []
+    decided = solution.problem.with_roots(solution.plan.root)
+    arcs = explain(decided, solution.options.nomora)
+    if len(arcs) > ARCS_MAX:
+        raise ProductError(
+            "network_too_large",
+            409,
+            f"Network too large: {len(arcs):,} arcs, {ARCS_MAX:,} allowed. Select fewer applications"
+            " or omit `explain`.",
+            arcs=len(arcs),
+        )
+    return [NetworkArc.model_validate(arc._asdict()) for arc in arcs]

@@ -7,7 +7,7 @@ import pytest
 
 from sinemora.applications.curves.core.library import published
 from sinemora.jobs import service as jobs
-from sinemora.recommendations import flow_network, tasks
+from sinemora.recommendations import explanation, tasks
 from tests.api_clients import Member, MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
@@ -236,7 +236,7 @@ def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
 def test_a_network_too_large_to_read_is_refused(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
     declared(mesh)
     measured(mesh, NEAR)
-    monkeypatch.setattr(flow_network, "ARCS_MAX", 3)
+    monkeypatch.setattr(explanation, "ARCS_MAX", 3)
     job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora", "explain": True}).json()
     worker()
     ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()

@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { PAGE_ROWS } from '~/lib/paging'
 import { Problem } from '~/lib/problem'
-import { isMoving, rangeOf, type Span, type TimeRange, type TimeSearch } from '~/lib/spans'
+import { isMoving, rangeOf, type Span, type TimeSearch } from '~/lib/spans'
 import { useAction } from './action'
 import { everyItem, get, patch, post, put, remove } from './client'
 import { listing, reading } from './query'
@@ -44,9 +44,6 @@ export const vmPathsQuery = (vmId: string) =>
 
 /** The length of the range of a VM's page that names none. */
 export const VM_SPAN = '1h'
-
-/** Return the range of a VM's page. */
-export const vmRange = (time: TimeSearch): TimeRange => rangeOf(time, VM_SPAN)
 
 /** Return queries of a VM over time; of a time that moves, newer data are read every `everyMs`. */
 const vmHistory =

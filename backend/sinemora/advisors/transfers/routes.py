@@ -15,7 +15,6 @@ from sinemora.advisors.transfers.schemas import (
     TransferPlanRead,
     VmTrafficShape,
 )
-from sinemora.advisors.transfers.traffic import traffic_shapes
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.idempotency import only_reads
@@ -47,4 +46,4 @@ def list_traffic_shapes(
     minutes: Annotated[int, Query(ge=2, le=1_440)] = 60,
 ) -> list[VmTrafficShape]:
     """Return whether each VM of a mesh sends in bursts (as in a sort) or steadily (as in k-means), by its counters."""
-    return traffic_shapes(session, mesh_id, minutes)
+    return service.traffic_shapes(session, mesh_id, minutes)

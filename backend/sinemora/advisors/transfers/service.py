@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -9,16 +10,19 @@ from sqlalchemy.orm import Session
 from sinemora.advisors.measured_path import member_named
 from sinemora.advisors.transfers import schemas
 from sinemora.advisors.transfers.capacities import limits, measured_capacities
-from sinemora.advisors.transfers.core import presets
 from sinemora.advisors.transfers.core.network import Floats, Indices, Network, grouped, tree
-from sinemora.advisors.transfers.core.plan import Transfers, connection_rate, plan
+from sinemora.advisors.transfers.core.plan import Transfers, connection_rate, plan, shuffle
+from sinemora.advisors.transfers.core.shape import shape_of
 from sinemora.advisors.transfers.core.simulate import finish_s
+from sinemora.applications.schemas import Named
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import invalid
 from sinemora.measurements.aggregate.matrix import Metric
 from sinemora.measurements.query.matrix.compute import compute_matrix
 from sinemora.measurements.query.requests import MatrixRequest
+from sinemora.measurements.query.vms.traffic import WINDOW_S
+from sinemora.measurements.store import traffic
 from sinemora.measurements.token_buckets.models import Direction
 from sinemora.recommendations.service import resolve_mesh
 
@@ -81,7 +85,7 @@ def _sort(body: schemas.TransferPlanCreate, sort: schemas.SortWrite) -> _Work:
     # A fixed draw, so that the same question has the same answer.
     reducers = np.exp(sort.skew * np.random.default_rng(1).standard_normal(workers))
     network = tree(names, min(_RACKS[body.topology], workers), _capacities(body, names), body.oversubscription)
-    return _Work(network, presets.shuffle(1e9 * sort.size_gb, reducers), 0, [])
+    return _Work(network, shuffle(1e9 * sort.size_gb, reducers), 0, [])
 
 
 def _listed(session: Session, body: schemas.TransferPlanCreate) -> _Work:
@@ -147,3 +151,22 @@ def _capacities(body: schemas.TransferPlanCreate, hosts: list[str]) -> list[floa
         words = f"{unknown[0]} is no host of these transfers: use {listed}"
         raise invalid([{"pointer": "#/capacities_gbit", "message": words}])
     return [_BYTES_OF_GBIT * body.capacities_gbit.get(host, body.capacity_gbit) for host in hosts]
+
+
+def traffic_shapes(session: Session, mesh_id: UUID, minutes: int) -> list[schemas.VmTrafficShape]:
+    """Return the shape of what each VM of a mesh sent in the last minutes, in the order of its matrices.
+
+    VMs whose traffic no agent counted are left out, and so are windows without a report. ProductError `mesh_unknown`.
+    """
+    end = datetime.now(UTC)
+    start = end - timedelta(minutes=minutes)
+    shapes = []
+    for member in mesh_state(session, mesh_id).members:
+        steps = traffic.steps(session, member.key, start, end, WINDOW_S)
+        if not steps:
+            continue
+        found = shape_of([step.bytes_sent for step in steps])
+        shapes.append(
+            schemas.VmTrafficShape.from_row(found, vm=Named(id=member.id, name=member.name), windows=len(steps))
+        )
+    return shapes

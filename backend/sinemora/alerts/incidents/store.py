@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.evaluation.change_point import change_point
@@ -20,12 +20,11 @@ from sinemora.alerts.incidents import gone, presentation, queries
 from sinemora.alerts.incidents.affected import Predict, affected, followed, newest, vms_of
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
-from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
+from sinemora.alerts.models import Incident, IncidentEvent, IncidentState, Silence
 from sinemora.alerts.notifications import dispatch, ends
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.notifications.grouping import lasts
 from sinemora.alerts.paths import path_bytes
-from sinemora.alerts.silences import queries as silence_queries
 from sinemora.alerts.silences.schedule import in_force
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.kit.errors import ProductError
@@ -340,7 +339,7 @@ def apply_silences(session: Session, row: Incident, mesh: MeshState, at: datetim
     reason = next(
         (
             f"silence: {silence.comment}"
-            for silence in silence_queries.silences(session, at)
+            for silence in session.scalars(select(Silence).where(Silence.starts_at <= at, Silence.ends_at > at))
             if in_force(silence.starts_at, silence.ends_at, silence.weekly, at) and matches(silence.matchers, labels)
         ),
         None,

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Exit, Option, Typer
 
@@ -18,8 +18,7 @@ from sinemora.applications.curves.core.variable import Shape
 from sinemora.kit.delaybox import DelayboxError
 from sinemora.labs.profiler import journal, machine, network, profile, results, star, sweep, variation
 from sinemora.labs.profiler.recipes import RECIPES, ProfileError, Recipe, resolved
-from sinemora.labs.profiler.upload import upload as upload_curve
-from sinemora_client import SinemoraError
+from sinemora_client import Client, SinemoraError
 from sinemora_client.profiles import key_of_environment
 
 _EPILOG = """\b
@@ -213,7 +212,7 @@ def run_profile(
         print(results.summary(result))
         print("Written: " + ", ".join(map(str, results.write(result, folder))))
         if upload:
-            print("Curve: " + upload_curve(result, upload, key, name or recipe.name, curve))
+            print("Curve: " + _upload(result, upload, key, name or recipe.name, curve))
     except (ProfileError, DelayboxError, ObservationError, SinemoraError) as error:
         print(f"profile: {error}", file=sys.stderr)
         raise Exit(1) from None
@@ -309,3 +308,20 @@ def _interrupted(_number: int, _frame: object) -> None:
 
 def _report_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def _upload(made: profile.Profile, url: str, key: str, name: str, curve_id: str | None) -> str:
+    """Create a curve from a profile, or the next version of curve `curve_id`; return the address of its page.
+
+    Raises `SinemoraError` with the server's message.
+    """
+    body: dict[str, Any] = {
+        "metric": made.recipe.metric,
+        "source": "\n".join(results.source(made)),
+        "rows": [{"latency_us": run.added_us, "performance": run.value} for run in results.steady(made)],
+    }
+    if curve_id is None:
+        body |= {"name": name, "unit": made.recipe.unit, "description": f"sinemora profile, load {made.load}"}
+    path = "/v1/curves" if curve_id is None else f"/v1/curves/{curve_id}/versions"
+    with Client(url, key) as client:
+        return f"{client.url}/curves/{client.request('POST', path, body=body).json()['id']}"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from sinemora.kit.delaybox import Delaybox
 from sinemora.labs.shaping_lab import namespaces as net
 from sinemora.labs.shaping_lab.core.profiles import Discipline, Profile, Scale, host_up, port_down, port_up
-from sinemora.labs.shaping_lab.delay import delayed
 
 NODES = ("client", "server", "neighbour")
 
@@ -68,3 +68,15 @@ def star(delay_us: float = 0.0) -> Iterator[Star]:
             net.within(switch, "ip", "route", "add", f"10.78.{number}.0/24", "via", f"10.79.{number}.2")
         hosts = {node: names[node] for node in NODES}
         yield Star(hosts, {node: names[f"{node}-port"] for node in NODES})
+
+
+@contextmanager
+def delayed(namespace: str, left: str, right: str, delay_us: float) -> Iterator[None]:
+    """Pass packets between two interfaces of a namespace, `delay_us` later each way. Raises `DelayboxError`."""
+    sides = [f"if:{device}@{namespace}" for device in (left, right)]
+    delay = f"delay={round(1e3 * delay_us)}ns"
+    box = Delaybox(["run", "--left", sides[0], "--right", sides[1], "--both", delay])
+    try:
+        yield
+    finally:
+        box.close()

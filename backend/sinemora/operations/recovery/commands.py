@@ -6,22 +6,24 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
+from sqlalchemy.exc import SQLAlchemyError
 from typer import Exit, Option, Typer
 
+from sinemora.kit import archive_state
 from sinemora.kit.config import settings
+from sinemora.kit.errors import ProductError
 from sinemora.kit.object_storage import StorageError, installation_storage
 from sinemora.operations.recovery import drill as drills
 from sinemora.operations.recovery import restore as restores
 from sinemora.operations.recovery.archive import Archive
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.keeping import Keeper
-from sinemora.operations.recovery.recording import Recorder
 from sinemora.operations.recovery.stored import StoredArchive
 from sinemora_client.commands import ResultAsJson, moment_of, print_json
 
@@ -31,6 +33,34 @@ _RECORD = "drills.jsonl"
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+class _Recorder:
+    """Observer of a `Keeper` that records each pass, where the settings name the product's database."""
+
+    def __init__(self) -> None:
+        self._is_silent = False
+
+    def passed(self, archived_to: datetime | None, base_taken_at: datetime | None) -> None:
+        """Record a pass that succeeded."""
+        self._record(lambda: archive_state.record_pass(archived_to, base_taken_at))
+
+    def failed(self, error: str) -> None:
+        """Record a pass that failed."""
+        self._record(lambda: archive_state.record_failure(error))
+
+    def _record(self, write: Callable[[], None]) -> None:
+        if not settings().database_system_url:
+            return
+        try:
+            write()
+        except (SQLAlchemyError, ProductError) as error:
+            if not self._is_silent:
+                reason = str(error).strip().partition("\n")[0]
+                _say(f"The state of the archive cannot be recorded; archiving continues. {reason}")
+            self._is_silent = True
+        else:
+            self._is_silent = False
 
 
 @contextmanager
@@ -93,7 +123,7 @@ def archive(
     every = settings().archive_base_hours if base_every_hours is None else base_every_hours
     keep = settings().archive_keep_days if keep_days is None else keep_days
     kept = Archive(to) if to else _stored(spool)
-    Keeper(kept, timedelta(hours=every), timedelta(days=keep), _say, Recorder(_say)).run(stopped.wait)
+    Keeper(kept, timedelta(hours=every), timedelta(days=keep), _say, _Recorder()).run(stopped.wait)
 
 
 @app.command()

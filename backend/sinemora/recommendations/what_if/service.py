@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
@@ -17,7 +18,7 @@ from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.schemas import RecommendationRequest
 from sinemora.recommendations.service import resolve_mesh
-from sinemora.recommendations.what_if import options, queries
+from sinemora.recommendations.what_if import options
 from sinemora.recommendations.what_if.models import Scenario
 from sinemora.recommendations.what_if.options import Option, Report
 from sinemora.recommendations.what_if.schemas import (
@@ -127,5 +128,5 @@ def _like(option: Option) -> str:
 
 
 def _name_free(session: Session, name: str) -> None:
-    if queries.scenario_named(session, name):
+    if session.scalars(select(Scenario.id).where(Scenario.name == name)).one_or_none():
         raise ProductError("scenario_name_taken", 409, f"Name taken: a scenario is named {name}. Choose another name.")

@@ -117,7 +117,6 @@ def test_the_trace_is_read(tmp_path: Path) -> None:
     lines += [f"0,,8,0,5,1,{fields}", f"601000000,,9,0,,0,{fields}", f"602000000,,9,1,,0,{fields}"]
     lines += [f"700000000,,9,1,5,2,{fields}", f"701000000,,9,1,5,1,{fields}", f"800000000,,7,0,5,4,{fields}"]
     folder = write_trace(tmp_path, lines)
-    assert trace.sizes_at_start(folder).tolist() == [3]
     by_number = {job.job: job for job in trace.jobs(folder, 1_000)}
     assert sorted(by_number) == [7, 9]
     assert by_number[7].ends_s == {0: 200.0, 1: np.inf, 2: np.inf}
@@ -126,9 +125,9 @@ def test_the_trace_is_read(tmp_path: Path) -> None:
 
 def test_an_invalid_trace_is_named(tmp_path: Path) -> None:
     with pytest.raises(trace.JobTraceError, match=r"no task_events/part-\*\.csv\.gz"):
-        trace.sizes_at_start(tmp_path)
+        list(trace.events(tmp_path))
     with pytest.raises(trace.JobTraceError, match=r"part-00000-of-00500\.csv\.gz, line 2"):
-        trace.sizes_at_start(write_trace(tmp_path, ["0,,7,0,5,1,u", "what is this"]))
+        list(trace.events(write_trace(tmp_path, ["0,,7,0,5,1,u", "what is this"])))
 
 
 def test_tasks_without_an_end_take_that_of_their_job(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from sinemora.access.tenants.models import Role
 from sinemora.kit.db import tenant_session
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.demo import machines as demo
-from sinemora.operations.embedded.demo.network import write_relay_file
+from sinemora.operations.embedded.demo.programs import write_relay_file
 from sinemora.operations.embedded.first_run import prepare
 from tests import api_clients
 from tests.api_clients import AgentCaller, Member

@@ -33,6 +33,17 @@ class Transfers:
         return int(self.size.size)
 
 
+def shuffle(size_bytes: float, reducers: Floats) -> Transfers:
+    """Return the shuffle of a sort (Nabi, section 5.1): every worker sends each other one a share of its part.
+
+    `reducers` are the relative volumes that the reducers get, one on each worker. What stays on a worker is left out.
+    """
+    workers = reducers.size
+    sources, targets = np.nonzero(~np.eye(workers, dtype=bool))
+    size = size_bytes / workers * reducers[targets] / reducers.sum()
+    return Transfers(sources, targets, size, np.full(size.size, np.inf))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """Bound T* (s), the link that sets it, and of each transfer: rate (bytes/s), connections and place in the order."""

@@ -8,14 +8,11 @@ source.
 
 import csv
 import gzip
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-
-from sinemora.recommendations.placement.problem import Ints
 
 MACHINES = 12_500
 SUBMIT, SCHEDULE = 0, 1
@@ -61,17 +58,6 @@ def events(folder: Path) -> Iterator[TaskEvent]:
                     raise JobTraceError(f"{part.name}, line {number}: not a task event") from None
                 if kind <= SCHEDULE or kind in ENDS:
                     yield TaskEvent(max(0.0, (time_us - _START_US) / 1e6), job, task, kind)
-
-
-def sizes_at_start(folder: Path) -> Ints:
-    """Return the number of tasks, root included, of each job with several tasks that runs at the start of the trace."""
-    running: Counter[int] = Counter()
-    for event in events(folder):
-        if event.time_s > 0:
-            break
-        if event.kind == SCHEDULE:
-            running[event.job] += 1
-    return np.array([tasks for tasks in running.values() if tasks > 1], np.int64)
 
 
 def job_ends(folder: Path, until_s: float) -> dict[int, float]:

@@ -1,12 +1,13 @@
 """Programs of the demonstration: its network with the story, and an agent with a bulk sender for each machine."""
 
+import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from sinemora.operations.embedded.data_folder import checkout
 from sinemora.operations.embedded.demo.machines import PROVIDER, REGION, Machine
-from sinemora.operations.embedded.demo.network import write_relay_file
 from sinemora.operations.embedded.demo.stage import Stage
 from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.programs import Program
@@ -17,6 +18,16 @@ NETWORK = "demo-network"
 SIMULATED = "simulated-network"
 _FIRST_SCREEN = "sinemora.operations.embedded.simulated.first_screen"
 LOADED = "simulated-network.loaded"  # the file by which the simulated network says that it is loaded
+_WITHIN_ZONE = "delay=normal:25us,2us"
+# One way, by source and target. Zone c sends to zone a by a longer route than it receives from it.
+_BETWEEN_ZONES = {
+    ("a", "b"): "delay=normal:110us,4us",
+    ("b", "a"): "delay=normal:110us,4us",
+    ("b", "c"): "delay=normal:180us,5us",
+    ("c", "b"): "delay=normal:180us,5us",
+    ("a", "c"): "delay=normal:230us,6us",
+    ("c", "a"): "delay=normal:330us,8us",
+}
 
 
 def network(
@@ -130,3 +141,29 @@ def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
         "METRICS_LISTEN": f"{machine.address}:{machine.metrics_port}",
     }
     return {f"SINEMORA_AGENT_{key}": value for key, value in values.items()}
+
+
+def write_relay_file(machines: Sequence[Machine], path: Path) -> None:
+    """Write the configuration of the relay between the machines (docs/delaybox.md)."""
+    hosts = [
+        {"name": one.name, "group": one.zone, "inner": one.address, "outer": one.probe_address} for one in machines
+    ]
+    zones = {machine.zone for machine in machines}
+    links = [{"from": "*", "to": "*", "words": _WITHIN_ZONE}]
+    links += [
+        {"from": source, "to": target, "words": words}
+        for (source, target), words in _BETWEEN_ZONES.items()
+        if {source, target} <= zones
+    ]
+    ports = sorted({port for machine in machines for port in machine.relayed_ports})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"ports = {json.dumps(ports)}\n{_tables('hosts', hosts)}{_tables('links', links)}")
+
+
+def _tables(name: str, rows: Sequence[dict[str, str]]) -> str:
+    return "".join(f"[[{name}]]\n{_fields(row)}" for row in rows)
+
+
+def _fields(row: dict[str, str]) -> str:
+    # Strings of JSON without control characters are strings of TOML.
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
