@@ -1,5 +1,6 @@
 """The command `sinemora`. A command's module is imported only when the command runs, so that servers start fast."""
 
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,6 @@ from typer import Argument, Exit, Option, Typer
 from typer.main import get_command
 
 from sinemora.compose import commands
-from sinemora.kit.collector import paused
 from sinemora_client.cli import COMMANDS, Commands, listing
 
 _OPERATIONS = "sinemora.operations.commands"
@@ -121,9 +121,10 @@ def serve() -> None:
     from sinemora.kit.commands import require_database
 
     require_database()
-    with paused():
-        from sinemora.main import serve
+    gc.disable()  # what is imported stays to the end
+    from sinemora.main import serve
 
+    gc.enable()
     serve()
 
 
@@ -156,9 +157,8 @@ def openapi(
 
 def contract() -> str:
     """Return `openapi.json` as it should be in the repository."""
-    with paused():
-        from sinemora.kit.json_text import json_text
-        from sinemora.main import create_app
+    from sinemora.kit.json_text import json_text
+    from sinemora.main import create_app
 
     return json_text(create_app().openapi()) + "\n"
 

@@ -1,21 +1,7 @@
 """The collector rests while modules are imported, and then works again."""
 
-import gc
 import subprocess
 import sys
-
-import pytest
-
-from sinemora.kit import collector
-
-
-def test_the_collector_rests_meanwhile() -> None:
-    with collector.paused():
-        assert not gc.isenabled()
-    assert gc.isenabled()
-    with pytest.raises(ImportError), collector.paused():
-        raise ImportError
-    assert gc.isenabled()
 
 
 def test_workers_collect_once_they_are_imported() -> None:
@@ -24,7 +10,7 @@ def test_workers_collect_once_they_are_imported() -> None:
     What reads and writes objects of a storage is imported where one is asked for: its start costs each process.
     """
     program = (
-        "import gc, celery, sinemora.kit.collector\n"
+        "import gc, celery\n"
         "before = [one['collections'] for one in gc.get_stats()]\n"
         "import sinemora.worker\n"
         "assert gc.isenabled()\n"

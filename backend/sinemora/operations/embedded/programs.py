@@ -1,8 +1,10 @@
 """Supervised program: its start, its stop signal and its log."""
 
 import ctypes
+import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -22,6 +24,7 @@ _PROBES_MIN = 3
 HUNG_S = 15.0
 STUCK_S = 60.0  # a busy machine may take this long to respond
 _START_S = 300.0
+_FORK_S = 5.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -33,6 +36,8 @@ class Program:
     `responds` checks whether a program that is up still responds, also with an error. One that does not is killed and
     started again: after `hung_s` if it has used no processor time since, else after `stuck_s`. So a busy program is not
     taken for a hung one. The check may block for seconds: it runs on a separate thread.
+
+    `template`: socket of the process that a program of Python, `-m` a module, is forked from while it answers.
     """
 
     name: str
@@ -49,6 +54,7 @@ class Program:
     before_start: Callable[[], None] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 8.0
+    template: Path | None = None
     once: bool = False  # ends after its work; with `ready` it is up until then
 
 
@@ -63,6 +69,21 @@ def ends_with_parent(death_signal: signal.Signals) -> Callable[[], None]:
             os._exit(1)
 
     return in_child
+
+
+def forked(template: Path, request: Mapping[str, object], logs: Sequence[int] = ()) -> int | None:
+    """Let the template of that socket fork a child of this process with a log; return its id, None without an answer.
+
+    Without a log nothing is forked: the id is the template's.
+    """
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.settimeout(_FORK_S)
+        connection.connect(str(template))
+        socket.send_fds(connection, [json.dumps(request).encode()], logs)
+        pid = int(connection.recv(20) or 0)
+        if pid and (not logs or connection.send(b"1")):
+            return pid
+    return None
 
 
 def children_of(pid: int) -> list[int]:
@@ -188,22 +209,31 @@ class Child:
         death_signal = signal.SIGINT if self.program.stop_signal == signal.SIGINT else signal.SIGTERM
         identity = self.program.user.popen_identity() if self.program.user else {}
         with self.log.open("ab") as out:
-            self._process = subprocess.Popen(
-                list(self.program.command),
-                cwd=self.program.cwd,
-                env=dict(self.program.environment),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                process_group=0,
-                preexec_fn=ends_with_parent(death_signal),
-                **identity,  # type: ignore[call-overload]
-            )
-        self.pid = self._process.pid
+            self.pid, self._process = self._forked(out.fileno()), None
+            if self.pid is None:
+                self._process = subprocess.Popen(
+                    list(self.program.command),
+                    cwd=self.program.cwd,
+                    env=dict(self.program.environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    process_group=0,
+                    preexec_fn=ends_with_parent(death_signal),
+                    **identity,  # type: ignore[call-overload]
+                )
+                self.pid = self._process.pid
         self.pulse = None
         self.started_at = now
         self.is_up = False
         self.due_at = None
+
+    def _forked(self, log: int) -> int | None:
+        """Let the template fork the process, if there is one; return its id."""
+        if self.program.template is None:
+            return None
+        request = {"name": self.program.name, "arguments": self.program.command[2:], "parent": os.getpid()}
+        return forked(self.program.template, request | {"environment": dict(self.program.environment)}, [log])
 
     def adopt(self, pid: int, now: float) -> None:
         """Take over a running child process that leads a separate group."""

@@ -14,6 +14,7 @@ from sinemora.operations.embedded.own_gateway import serves
 from sinemora.operations.embedded.services import answers
 
 SCHEMA = "schema"
+TEMPLATE = "template"
 GATEWAY = "gateway"
 WORKERS = ("watcher", "notifier", "worker", "mover", "solver", "beat")
 _API_LIMIT_S = 120.0
@@ -26,14 +27,15 @@ def replace(
 ) -> dict[str, float]:
     """Migrate the schema, then replace the programs one after the other; return the seconds each step took.
 
-    `api` is the URL of the API, `env` the environment of the migration. API and gateway keep process and listening
-    socket, so that no connection is refused. A worker finishes its task first. A supervisor of an earlier version keeps
-    its own list of workers until it is started again. Raises EmbeddedError when a program does
-    not come back, and before anything is replaced when the schema cannot be migrated.
+    `api` is the URL of the API, `env` the environment of the migration. The template comes first: what dies meanwhile
+    is of the new version. API and gateway keep process and listening socket, so that no connection is refused. A worker
+    finishes its task first. A supervisor of an earlier version keeps its own list of workers until it is started again.
+    Raises EmbeddedError when a program does not come back, and before anything is replaced when the schema cannot be
+    migrated.
     """
     taken = {}
     running = folder.read_state().get("processes", {})
-    for name in (SCHEMA, "api", *(name for name in (GATEWAY, *WORKERS) if name in running)):
+    for name in (SCHEMA, *(name for name in (TEMPLATE, "api", GATEWAY, *WORKERS) if name in running)):
         started = time.monotonic()
         if name == SCHEMA:
             _migrate(env)
@@ -63,15 +65,15 @@ def _migrate(env: Mapping[str, str]) -> None:
 
 
 def program_of(pid: int) -> str:
-    """Return what identifies the program that a process runs: the place of its stack, which each program gets again.
+    """Return what identifies the program that a process runs: the end of its stack, which each program gets again.
 
-    Empty when the process has ended.
+    Forks share it with their template. Empty when the process has ended.
     """
     try:
         lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
         return ""
-    return next((line.split()[0] for line in lines if line.endswith("[stack]")), "")
+    return next((line.split()[0].partition("-")[2] for line in lines if line.endswith("[stack]")), "")
 
 
 def _start_again(folder: DataFolder, name: str, ready: Callable[[], bool]) -> None:

@@ -13,11 +13,11 @@ from sinemora.kit import config, secret_files
 from sinemora.kit.bundled import bundled
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.data_folder import DataFolder, checkout
-from sinemora.operations.embedded.programs import Program, PulseCheck
+from sinemora.operations.embedded.programs import Program, PulseCheck, forked
 from sinemora.operations.embedded.servers import valkey
 from sinemora.operations.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.service_user import ServiceUser, service_user
-from sinemora.operations.embedded.servers.sockets import private_dir
+from sinemora.operations.embedded.servers.sockets import private_dir, socket_dir
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
 _BUSY_S = 300.0
@@ -156,6 +156,27 @@ def _database_tools(engines: Engines) -> dict[str, str]:
 def shared(env: dict[str, str]) -> dict[str, str]:
     """Return the environment without what only the first steps need: the owner's password, the schema owner's URL."""
     return secret_files.forget(env, _PRIVATE)
+
+
+def template(folder: DataFolder, env: dict[str, str], user: ServiceUser) -> tuple[Program, Path]:
+    """Return the program that API, workers and beat are forked from, and its socket."""
+    path = socket_dir(folder.path, "template", "socket", user) / "socket"
+
+    def answers_forks() -> bool:
+        return forked(path, {}) is not None
+
+    program = Program(
+        name="template",
+        title="Template",
+        command=[sys.executable, "-m", "sinemora.template", str(path)],
+        cwd=Path.cwd(),
+        environment=shared(env),
+        user=user,
+        before_start=lambda: path.unlink(missing_ok=True),
+        ready=answers_forks,
+        responds=answers_forks,
+    )
+    return program, path
 
 
 def services(settings: Settings, folder: DataFolder, env: dict[str, str], user: ServiceUser) -> list[Program]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,7 +26,7 @@ from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.own_gateway import own_gateway
 from sinemora.operations.embedded.programs import Program
 from sinemora.operations.embedded.servers.service_user import ServiceUser, hand_over, product_user, service_user
-from sinemora.operations.embedded.services import Engines, environment, local_address, services, shared
+from sinemora.operations.embedded.services import Engines, environment, local_address, services, shared, template
 from sinemora.operations.embedded.story.chapters import MACHINES
 from sinemora.operations.embedded.supervisor import StopRequestedError, Supervisor
 
@@ -111,6 +112,7 @@ class _Launch:
         self.engines = engines
         self.progress = Progress()
         self.env: dict[str, str] = {}
+        self.template: Path | None = None
         self.demo_error: EmbeddedError | None = None
         self.agent_is_being_built = False
         self.first_run: dict[str, Any] = {}
@@ -150,6 +152,9 @@ class _Launch:
                 self._await_database(url)
         if not self.engines.valkey:
             self._await_redis(self.settings.redis_url)
+        loaded, self.template = template(self.folder, self.env, self.user)
+        self.supervisor.add([loaded])
+        self.supervisor.pump()  # it loads the product while the database is migrated
         return "" if self.engines.postgres else "external database"
 
     def migrate(self) -> str:
@@ -168,14 +173,13 @@ class _Launch:
         return "" if self.first_run["created"] else "exists already"
 
     def start_services(self) -> str:
-        """Start the API, then workers and beat: an API that has the cores to itself is ready sooner."""
+        """Start API, workers and beat as forks of one process that has loaded the product."""
         backend = local_address(self.settings)
         gateway = own_gateway(self.settings, self.folder, backend, self.env, self.user)
         programs = services(self.settings, self.folder, self.env, self.user)
-        api = [program for program in programs if program.name == "api"]
-        for group in (api, [program for program in programs if program not in api]):
-            self.supervisor.add(group)
-            self.supervisor.wait_up([program.name for program in group], timeout_s=300)
+        self.supervisor.wait_up(["template"], timeout_s=300)
+        self.supervisor.add(replace(program, template=self.template) for program in programs)
+        self.supervisor.wait_up([program.name for program in programs], timeout_s=300)
         if gateway:
             self.supervisor.add([gateway])
         return ""

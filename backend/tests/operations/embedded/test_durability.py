@@ -28,8 +28,8 @@ from tests.waits import WAIT_MOST_S
 
 AGENTS = 3
 WINDOW_S = 2
-REPLACED = ("api", "gateway", "watcher", "notifier", "worker", "mover", "solver", "beat")
-VICTIMS = ("api", "worker", "postgres", "valkey")
+REPLACED = ("template", "api", "gateway", "watcher", "notifier", "worker", "mover", "solver", "beat")
+VICTIMS = ("api", "worker", "template", "postgres", "valkey")
 BODIES = examples(1000)
 _AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent"
 
@@ -72,6 +72,8 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     for victim in VICTIMS:
         _reports_go_on(product, reporters)
         _kill(product, victim)
+        if victim in ("api", "worker"):  # is back at once: as a fork of what is loaded
+            assert program_of(product.child(victim)["pid"]) == program_of(product.child("template")["pid"])
     _reports_go_on(product, reporters)
     _kill(product, "postgres", signal.SIGINT)  # as an operator restarts it
     _reports_go_on(product, reporters)

@@ -1,6 +1,7 @@
 """How soon a program that dies comes back, in which order programs stop, how logs are kept short."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,14 @@ def test_a_long_log_is_set_aside_and_goes_on_in_the_same_file(tmp_path: Path, mo
     kept = sorted(path.name for path in tmp_path.iterdir())
     assert kept == ["api.log", *(f"api.log.{number}" for number in range(1, programs.LOG_KEPT + 1))]
     assert (tmp_path / "api.log.1").read_text().startswith(f"{programs.LOG_KEPT + 1}:")
+
+
+def test_a_program_is_started_by_itself_while_its_template_does_not_answer(tmp_path: Path) -> None:
+    running = Child(replace(program("api"), template=tmp_path / "nobody"), tmp_path / "api.log")
+    running.start(0.0)
+    assert running.pid is not None
+    running.ended(os.waitpid(running.pid, 0)[1], 0.0)
+    assert running.last_end == "ended with 0"
 
 
 def test_a_process_that_has_not_started_has_no_age(tmp_path: Path) -> None:
