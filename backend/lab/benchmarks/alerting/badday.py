@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -200,8 +201,12 @@ def run(running: Day, name: str, disturb: Disturbance) -> Trial:
     late = [status for seen, status in running.samples if bad_s + LATE_S <= seen < (at or time.time()) - 2]
     trial = Trial(name, None if at is None else round(at - due_s, 1), len(late), sum(one != "ready" for one in late))
     statuses = {status for seen, status in running.samples if seen >= start_s}
-    comment(f"{name}: {'FAILED' if trial.failed else 'ok'}, {trial}, /readyz {sorted(statuses)}")
     time.sleep(max(0.0, bad_s + SLOW_WINDOWS * WINDOW_S - time.time()))
+    opened = Counter(
+        body["incident_id"] for at, body in running.listener.got if at > bad_s and body["about"] == "opened"
+    )
+    said = f"{trial}, /readyz {sorted(statuses)}, opened {list(opened.values())} times"
+    comment(f"{name}: {'FAILED' if trial.failed else 'ok'}, {said}")
     return trial
 
 
@@ -333,6 +338,31 @@ def _slow(connection: socket.socket) -> None:
         connection.sendall(b"x")
 
 
+def _error_text(connection: socket.socket) -> None:
+    text = b'{"ok": false, "error": "no such channel"}'
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
+
+
+def _evaluators(number: int) -> Disturbance:
+    """Let more processes evaluate the same meshes at once, for as long as a fault lasts."""
+
+    def disturb(running: Day) -> float:
+        command = [sys.executable, "-c", "from sinemora.alerts.detection import rounds; rounds.run(90)"]
+        for _ in range(number):
+            running.ends.callback(subprocess.Popen(command).kill)
+        return 0.0
+
+    return disturb
+
+
+def _ahead(running: Day) -> float:
+    """Let all newest windows of the small mesh lie an hour ahead: the clock of the backend was stepped back."""
+    with system_session() as session:
+        ahead = "UPDATE path_latest SET started_at = started_at + interval '1 hour' WHERE mesh_key = :key"
+        session.execute(text(ahead), {"key": running.small.mesh_key})
+    return 0.0
+
+
 def _imports(lines: int) -> Disturbance:
     """Let another tenant import two traces at once."""
 
@@ -357,7 +387,7 @@ def _post(url: str, key: str, body: bytes) -> None:
     httpx2.post(url, content=body, headers=headers, timeout=120, trust_env=False).raise_for_status()
 
 
-_PROGRAMS = ("api", "worker", "watcher", "notifier", "beat", "postgres", "valkey")
+_PROGRAMS = ("template", "api", "worker", "watcher", "notifier", "beat", "postgres", "valkey")
 
 
 def disturbances(neighbour_vms: int, import_lines: int) -> dict[str, Disturbance]:
@@ -370,6 +400,9 @@ def disturbances(neighbour_vms: int, import_lines: int) -> dict[str, Disturbance
         **{f"lock-{table}": _locked(table) for table in ("incidents", "probe_frames", "meshes")},
         "drip": _receiver_that(_drip),
         "slow": _receiver_that(_slow),
+        "error-text": _receiver_that(_error_text),
+        "evaluators": _evaluators(4),
+        "ahead": _ahead,
         "imports": _imports(import_lines),
         "deletion": _deleted(30),
         "many-meshes": _neighbours(3, 50),

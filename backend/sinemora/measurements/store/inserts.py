@@ -53,6 +53,7 @@ _LATEST = """
         roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats,
         received_at = excluded.received_at
     WHERE path_latest.started_at < excluded.started_at
+       OR path_latest.started_at > now() + interval '1 minute' -- the clock of the backend was stepped back
 """
 _MARKS = """
     INSERT INTO rollup_marks (tenant_key, mesh_key, minute)

@@ -170,6 +170,7 @@ def test_a_clock_that_was_stepped_back_stops_no_evaluation(watched: Watched):
     watched.window()
     with system_session() as session:
         session.execute(text("UPDATE alert_states SET evaluated_until = now() + interval '1 hour'"))
+        session.execute(text("UPDATE path_latest SET started_at = started_at + interval '2 hours'"))
     watched.slow = egress(watched, 1)
     for _ in range(2):
         ended_at_s = watched.report()
