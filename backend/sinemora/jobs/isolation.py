@@ -4,6 +4,7 @@ Native code does not look up: a search that is cancelled ends soon only if its p
 the memory, and the death for lack of it, from the worker. It is forked: imports take seconds, a fork milliseconds.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -107,6 +108,7 @@ def _status_of(child: int) -> int | None:
 
 def _be_child(work: Callable[[Reporter], object], to_worker: "Connection[object, object]", worker: int) -> NoReturn:
     status = 1
+    gc.freeze()  # a collection would write to, and so copy, every page shared with the worker
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
