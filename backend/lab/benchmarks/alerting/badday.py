@@ -225,6 +225,16 @@ def _killed(*names: str) -> Disturbance:
     return disturb
 
 
+def _away(running: Day) -> float:
+    """Kill the API, and let nobody start it again for a while."""
+    supervisor = psutil.Process(running.product.process.pid)
+    supervisor.suspend()
+    _killed("api")(running)
+    time.sleep(STOPPED_S)
+    supervisor.resume()
+    return time.time()
+
+
 def _stopped(name: str) -> Disturbance:
     """Stop all processes of a program for 90 s, unless the supervisor ends them before."""
 
@@ -397,6 +407,7 @@ def disturbances(neighbour_vms: int, import_lines: int) -> dict[str, Disturbance
         **{f"kill-{name}": _killed(name) for name in _PROGRAMS},
         "kill-postgres-valkey": _killed("postgres", "valkey"),
         **{f"stop-{name}": _stopped(name) for name in _PROGRAMS},
+        "away-api": _away,
         **{f"lock-{table}": _locked(table) for table in ("incidents", "probe_frames", "meshes")},
         "drip": _receiver_that(_drip),
         "slow": _receiver_that(_slow),

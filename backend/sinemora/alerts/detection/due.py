@@ -22,6 +22,8 @@ _JITTER_S = 1.5
 # Time for a report to arrive and to be stored with its batch, when reports are counted as missing.
 _SLACK_S = 10.0
 _QUANTILE = 0.9
+# Agents send again this long after the backend was away.
+_RETURNS_WITHIN_S = 60.0
 _HALF_LIFE_S = 60.0
 # Silence is looked at after this share of the time that it lasts, within these limits.
 _SILENCE_SHARE, _SILENCE_MIN_S, _SILENCE_MAX_S = 0.1, 10.0, 300.0
@@ -120,18 +122,21 @@ def pause_s(window_s: int, silent_s: float) -> float:
     return max(_SILENCE_MIN_S, window_s, min(_SILENCE_SHARE * silent_s, _SILENCE_MAX_S))
 
 
-def lag_s(mesh: MeshReports, first_s: int | None = None) -> float:
+def lag_s(mesh: MeshReports, first_s: int | None = None, away: tuple[float, float] | None = None) -> float:
     """Return the seconds since the first window that is due and not evaluated could have been; 0 if none is due.
 
-    `first_s`: end of the first window of a mesh that was never evaluated.
+    `first_s`: end of the first window of a mesh that was never evaluated. `away`: last time in which no report could be
+    stored. Windows of that time are late from their end on, and those of the minute after it are expected.
     """
-    evaluated_s = _evaluated_s(mesh)
-    if due_end_s(mesh) is None:
-        return 0.0
+    evaluated_s, is_due = _evaluated_s(mesh), due_end_s(mesh) is not None
     if evaluated_s is None:
-        return max(0.0, mesh.at_s - (first_s or mesh.newest_s) - GRACE_S)
+        return max(0.0, mesh.at_s - (first_s or mesh.newest_s) - GRACE_S) if is_due else 0.0
     since_s = evaluated_s + mesh.window_s + _wait_s(lateness_s(mesh))
-    if mesh.reported_s is not None:  # after a silence, windows are due since they came, which is after the next look
+    left_s, back_s = away or (0.0, 0.0)
+    missed = left_s - STALE_WINDOWS * mesh.window_s - _SLACK_S <= since_s < back_s
+    if not is_due and not (missed and mesh.at_s < back_s + _RETURNS_WITHIN_S):
+        return 0.0
+    if mesh.reported_s is not None and not missed:  # after a silence they are due since they came, after the next look
         since_s = max(since_s, mesh.looked_at_s + pause_s(mesh.window_s, mesh.looked_at_s - mesh.reported_s))
     return max(0.0, mesh.at_s - since_s)
 

@@ -16,6 +16,7 @@ from sinemora.alerts.models import (
     LateDataProgress,
 )
 from sinemora.fleet.meshes.models import Mesh
+from sinemora.measurements.ingest import presence
 from sinemora.measurements.store.binary_rows import fetch, tenant_of
 from sinemora.measurements.store.tiers import Tier
 
@@ -84,7 +85,8 @@ def evaluation_lag(session: Session) -> EvaluationLag:
     """Return how far evaluation is behind. Needs a system session."""
     meshes = reported_meshes(session, due.ACTIVE_FOR)
     first_s = _first_reported(session, [mesh.key for mesh in meshes if mesh.evaluated_s is None])
-    lags = [(due.lag_s(mesh, first_s.get(mesh.key)), mesh) for mesh in meshes]
+    away = presence.last_break()
+    lags = [(due.lag_s(mesh, first_s.get(mesh.key), away), mesh) for mesh in meshes]
     lag_s, worst = max(lags, key=lambda one: one[0], default=(0.0, None))
     behind = worst if lag_s > 0 else None
     return EvaluationLag(

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 BEAT_S = 5.0
 BREAK_S = 20.0
 """A longer time without a note is a break: four notes are missing."""
-_NOTED_AT, _SINCE = "ingest:noted_at", "ingest:since"
+_NOTED_AT, _LEFT, _SINCE = "ingest:noted_at", "ingest:left", "ingest:since"
 
 
 async def keep_noting() -> None:
@@ -41,10 +41,19 @@ def note() -> None:
         now_s = time.time()
         noted_s = client().get(_NOTED_AT)
         if noted_s is None or abs(now_s - float(noted_s)) > BREAK_S:  # or the clock was stepped
-            client().set(_SINCE, now_s)
+            client().mset({_SINCE: now_s, _LEFT: now_s if noted_s is None else float(noted_s)})
         client().set(_NOTED_AT, now_s)
     except (SQLAlchemyError, RedisError) as error:
         log.info("presence not noted", error=str(error).strip())
+
+
+def last_break() -> tuple[float, float] | None:
+    """Return when reports could be stored before the last break, and again (Unix s); None if that is not known."""
+    try:
+        left_s, since_s = client().mget(_LEFT, _SINCE)
+    except RedisError:
+        return None
+    return None if left_s is None or since_s is None else (float(left_s), float(since_s))
 
 
 def present_since() -> datetime | None:

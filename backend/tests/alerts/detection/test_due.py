@@ -68,3 +68,8 @@ def test_lag_counts_from_when_a_window_could_have_been_evaluated():
     # It was silent for an hour until now: nothing could have been evaluated.
     back = mesh(3701, (3700, 6, 0.5), evaluated_s=90, looked_at_s=3500, reported_s=90)
     assert due.lag_s(back) == 0
+    # The backend itself was away: its windows are late from their end on, also before the agents have sent them.
+    away = mesh(201, (90, 6, 0.5), evaluated_s=90, looked_at_s=200, reported_s=90)
+    for at_s, back_s, lag_s in ((201, 199, 98), (201, 102, 0), (290, 199, 0)):
+        assert due.lag_s(replace(away, at_s=at_s), None, (95, back_s)) == pytest.approx(lag_s)
+    assert due.lag_s(mesh(201, (200, 6, 0.5), evaluated_s=90, looked_at_s=200, reported_s=90), None, (95, 199)) == 98
