@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -269,7 +268,6 @@ class Ends(RuleBasedStateMachine):
                 self.record()
         return len(ids)
 
-    @precondition(lambda self: self.claimed)
     @rule()
     def record(self) -> None:
         """Record the results of attempts."""
@@ -278,7 +276,6 @@ class Ends(RuleBasedStateMachine):
             with tenant_session(self.tenant_id) as session:
                 delivery.record(session, claimed, result, _Clock.present)
 
-    @precondition(lambda self: self.claimed)
     @rule()
     def restart(self) -> None:
         """Let the product stop after sending: results are lost."""
