@@ -161,10 +161,6 @@ def shared(env: dict[str, str]) -> dict[str, str]:
 def template(folder: DataFolder, env: dict[str, str], user: ServiceUser) -> tuple[Program, Path]:
     """Return the program that API, workers and beat are forked from, and its socket."""
     path = socket_dir(folder.path, "template", "socket", user) / "socket"
-
-    def answers_forks() -> bool:
-        return forked(path, {}) is not None
-
     program = Program(
         name="template",
         title="Template",
@@ -173,8 +169,8 @@ def template(folder: DataFolder, env: dict[str, str], user: ServiceUser) -> tupl
         environment=shared(env),
         user=user,
         before_start=lambda: path.unlink(missing_ok=True),
-        ready=answers_forks,
-        responds=answers_forks,
+        ready=lambda: forked(path, {}) is not None,
+        responds=lambda: forked(path, {}) is not None,
     )
     return program, path
 
