@@ -49,6 +49,9 @@ const HELP = [
   'security',
 ]
 
+/** Files that only dialogs and long lists of choices need. */
+const DIALOGS = /Modal|ScrollArea|Dialog\.tsx|remove-scroll|use-sidecar/
+
 const UNITS = ['{help,src}/**/*.test.ts']
 const COMPONENTS = 'src/**/*.test.tsx'
 /** A chart on a canvas, which jsdom has not: its description stands for it. */
@@ -80,10 +83,11 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What half of the pages need is one file: it compresses better than one for each set of pages that share a module.
-        codeSplitting: { groups: [{ name: 'common', minShareCount: 20 }] },
+        // Not dialogs: the first page opens none.
+        codeSplitting: { groups: [{ name: 'common', minShareCount: 20, test: (id) => !DIALOGS.test(id) }] },
       },
-      // d3-scale-chromatic makes all its palettes as it loads; we use two.
-      treeshake: { manualPureFunctions: ['colors', 'ramp', 'ramp$1', 'cubehelix', 'interpolateCubehelixLong', 'rgb'] },
+      // d3 makes colours as it loads that we do not use.
+      treeshake: { manualPureFunctions: ['cubehelix', 'interpolateCubehelixLong', 'rgb'] },
     },
   },
   test: {

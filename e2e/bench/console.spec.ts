@@ -60,20 +60,20 @@ test('all: new values', async ({ own: page }) => {
   await paintedMs(page, `/meshes/${meshes[1000]}?metric=one_way_delay`, heatmapDrawn)
   const spent: number[] = []
   let longest = 0
-  for (const statistic of ['p99', 'mean', 'p50', 'p99', 'mean']) {
+  // Each is new: what the browser has read before, it draws before it is received again.
+  for (const statistic of ['p99', 'mean', 'p90', 'max', 'min']) {
     await page.waitForTimeout(1500)
     await page.evaluate(() => {
-      performance.clearMarks('heatmap drawn')
-      Object.assign((window as unknown as { seen: object }).seen, { longest: 0 })
+      window.marks = []
+      window.seen.longest = 0
     })
     await page.getByRole('combobox', { name: 'Statistic' }).selectOption(statistic)
-    await page.waitForFunction(heatmapDrawn)
-    spent.push(
-      await page.evaluate(() => {
-        const at = (name: string) => performance.getEntriesByName(name).at(-1)?.startTime ?? Number.NaN
-        return at('heatmap drawn') - at('matrix received')
-      }),
-    )
+    const took = await page.waitForFunction(() => {
+      const at = (name: string, from = 0) =>
+        window.marks.find((mark) => mark.name === name && mark.startTime >= from)?.startTime ?? Number.NaN
+      return at('heatmap drawn', at('matrix received')) - at('matrix received')
+    })
+    spent.push(Number(await took.jsonValue()))
     longest = Math.max(longest, (await seen(page)).longest)
   }
   report('ui_values_ms_1000', median(spent), { longest_task_ms: Math.round(longest) })
@@ -91,18 +91,13 @@ test('all: frames', async ({ own: page }) => {
 test('all: moves', async ({ own: page }) => {
   const meshes = await meshesOf(page)
   const address = `/meshes/${meshes[1000]}?moves=${await answerMoves(page, meshes[1000] as string, 20)}`
-  await page.addInitScript(() => {
-    const first: Record<string, number> = {}
-    Object.assign(window, { first })
-    new PerformanceObserver((list) => {
-      for (const { name, startTime } of list.getEntries()) first[name] ??= startTime
-    }).observe({ type: 'mark' })
-  })
+  await observe(page)
   const spent: number[] = []
   for (let turn = 0; turn < 5; turn++) {
     await paintedMs(page, address, arrowsDrawn)
-    const first = await page.evaluate(() => (window as unknown as { first: Record<string, number> }).first)
-    spent.push(Math.max(0, (first['arrows drawn'] ?? Number.NaN) - (first['heatmap drawn'] ?? Number.NaN)))
+    const marks = await page.evaluate(() => window.marks)
+    const first = (name: string) => marks.find((mark) => mark.name === name)?.startTime ?? Number.NaN
+    spent.push(Math.max(0, first('arrows drawn') - first('heatmap drawn')))
   }
   report('ui_moves_ms_1000', median(spent))
   report('ui_moves_pan_fps_1000', await draggedFps(page, page.getByRole('grid')))

@@ -94,11 +94,22 @@ export async function framesPerSecond(page: Page, act: () => Promise<void>): Pro
   })
 }
 
-/** Collect shifts of the layout and tasks of more than 50 ms on every page opened from now on. */
+declare global {
+  interface Window {
+    seen: { shift: number; longest: number }
+    marks: { name: string; startTime: number }[]
+  }
+}
+
+/** Collect shifts of the layout, tasks of more than 50 ms and marks on every page opened from now on. */
 export async function observe(page: Page) {
   await page.addInitScript(() => {
+    window.marks = []
+    new PerformanceObserver((list) => {
+      for (const { name, startTime } of list.getEntries()) window.marks.push({ name, startTime })
+    }).observe({ type: 'mark', buffered: true })
     const seen = { shift: 0, longest: 0 }
-    Object.assign(window, { seen })
+    window.seen = seen
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as unknown as { value: number; hadRecentInput: boolean }[]) {
         if (!entry.hadRecentInput) seen.shift += entry.value
@@ -110,8 +121,7 @@ export async function observe(page: Page) {
   })
 }
 
-export const seen = (page: Page) =>
-  page.evaluate(() => (window as unknown as { seen: { shift: number; longest: number } }).seen)
+export const seen = (page: Page) => page.evaluate(() => window.seen)
 
 /** Return the compressed bytes of the scripts that an address loads into an empty cache. */
 export async function scriptBytes(page: Page, address: string): Promise<number> {

@@ -6,8 +6,8 @@ import {
   Input,
   localStorageColorSchemeManager,
   type MantineColorsTuple,
-  Modal,
-  SegmentedControl,
+  type ModalProps,
+  type SegmentedControlProps,
   Tooltip,
 } from '@mantine/core'
 import { CheckedInput } from './CheckedInput'
@@ -77,11 +77,12 @@ export const theme = createTheme({
       },
     }),
     // Where a control is wider than the page, it scrolls inside itself.
-    SegmentedControl: SegmentedControl.extend({
-      defaultProps: { size: 'xs', withItemsBorders: false },
+    SegmentedControl: {
+      defaultProps: { size: 'xs', withItemsBorders: false } satisfies Partial<SegmentedControlProps>,
       styles: { root: { maxWidth: '100%', overflowX: 'auto' } },
-    }),
-    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 0 } } }),
+    },
+    // Not by their names, like the others: they would come with the first page, which has none.
+    Modal: { defaultProps: { centered: true, transitionProps: { duration: 0 } } satisfies Partial<ModalProps> },
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, transitionProps: { duration: 0 } } }),
   },
 })

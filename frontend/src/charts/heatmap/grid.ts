@@ -36,13 +36,20 @@ export interface Cell {
   column: number
 }
 
-/** Return the rank of a cell when several share a pixel: crossed, values by size, barred, then lined, then dotted. */
-function rank(code: number, look: number, middle: number): number {
-  if (look === LOOK.crossed) return 1 << 20
-  if (look === LOOK.barred) return 4
-  if (code > 0 && isColoured(look)) return 16 + Math.abs(code - middle)
-  return look === LOOK.lined || look === LOOK.ruled ? 2 : look === LOOK.dotted ? 1 : 3
+/** When several cells share a pixel, the one with the highest rank is shown. That of a value is 16 and its size. */
+const RANKS: Record<Look, number> = {
+  [LOOK.crossed]: 1 << 20,
+  [LOOK.barred]: 4,
+  [LOOK.plain]: 3,
+  [LOOK.veiled]: 3,
+  [LOOK.flecked]: 3,
+  [LOOK.ringed]: 3,
+  [LOOK.lined]: 2,
+  [LOOK.ruled]: 2,
+  [LOOK.dotted]: 1,
 }
+const RANK = Int32Array.from(Object.values(RANKS))
+const HAS_SIZE = RANK.map((rank, look) => (rank === 3 && isColoured(look) ? 1 : 0))
 
 /** New places of the rows or columns of a grid: `at` is the index of each, or -1. Several may share one of the `count`. */
 export interface Places {
@@ -55,12 +62,9 @@ export interface Chosen extends Grid {
   from: Uint32Array
 }
 
-const isOneToOne = ({ at, count }: Places) => at.reduce((placed, place) => placed + (place >= 0 ? 1 : 0), 0) === count
-
 /** Return the grid with rows and columns at other places. Of several cells at one place the worst is chosen. */
 export function rearrange(grid: Grid, rows: Places, columns: Places, worst: Worst): Chosen {
-  const from =
-    isOneToOne(rows) && isOneToOne(columns) ? permuted(grid, rows, columns) : merged(grid, rows, columns, worst)
+  const from = winners(grid, rows, columns, worst)
   const { codes, looks, faint } = grid
   return {
     rows: rows.count,
@@ -72,31 +76,22 @@ export function rearrange(grid: Grid, rows: Places, columns: Places, worst: Wors
   }
 }
 
-function permuted(grid: Grid, rows: Places, columns: Places): Uint32Array {
-  const from = new Uint32Array(rows.count * columns.count)
-  for (let row = 0; row < grid.rows; row++) {
-    const to = rows.at[row] as number
-    if (to < 0) continue
-    for (let column = 0; column < grid.columns; column++) {
-      const place = columns.at[column] as number
-      if (place >= 0) from[to * columns.count + place] = row * grid.columns + column
-    }
-  }
-  return from
-}
-
-function merged(grid: Grid, rows: Places, columns: Places, worst: Worst): Uint32Array {
+function winners(grid: Grid, rows: Places, columns: Places, worst: Worst): Uint32Array {
   const middle = worst.kind === 'furthest' ? worst.middle : 0
   const winner = new Uint32Array(rows.count * columns.count)
   const best = new Int32Array(winner.length).fill(-1)
-  for (let row = 0; row < grid.rows; row++) {
-    const to = rows.at[row] as number
-    if (to < 0) continue
-    for (let column = 0, i = row * grid.columns; column < grid.columns; column++, i++) {
-      const place = columns.at[column] as number
-      if (place < 0) continue
-      const cell = to * columns.count + place
-      const rate = rank(grid.codes[i] as number, grid.looks[i] as number, middle)
+  const { codes, looks } = grid
+  const { at } = columns
+  // A million cells: no call for each.
+  for (let row = 0, i = 0; row < grid.rows; row++) {
+    const start = (rows.at[row] as number) * columns.count
+    for (let column = 0; column < grid.columns; column++, i++) {
+      const place = at[column] as number
+      if (start < 0 || place < 0) continue
+      const code = codes[i] as number
+      const look = looks[i] as number
+      const rate = code > 0 && HAS_SIZE[look] === 1 ? 16 + Math.abs(code - middle) : (RANK[look] as number)
+      const cell = start + place
       if (rate > (best[cell] as number)) {
         best[cell] = rate
         winner[cell] = i

@@ -3,51 +3,48 @@
  * lightness follows the theme, so that more is always more contrast with the page.
  */
 
-import { interpolateLab, interpolateRgb, piecewise } from 'd3-interpolate'
-import { interpolateCividis, interpolatePuOr } from 'd3-scale-chromatic'
-
 export type Theme = 'light' | 'dark'
 export type Rgb = readonly [number, number, number]
 export type Ramp = (position: number) => Rgb
 
 export const PAGE: Record<Theme, Rgb> = { light: [255, 255, 255], dark: [16, 19, 24] }
 
-function parse(colour: string): Rgb {
-  if (colour.startsWith('#')) {
-    const bits = Number.parseInt(colour.slice(1), 16)
-    return [bits >> 16, (bits >> 8) & 255, bits & 255]
+/** Return the ramp through colours at even distances: d3's scales would come with all their palettes into the first load. */
+function through(...stops: string[]): Ramp {
+  const colours = stops.map(
+    (stop) => [1, 3, 5].map((at) => Number.parseInt(stop.slice(at, at + 2), 16)) as unknown as Rgb,
+  )
+  return (t) => {
+    const at = Math.min(1, Math.max(0, t)) * (colours.length - 1)
+    const [from, to] = [colours[Math.floor(at)] as Rgb, colours[Math.ceil(at)] as Rgb]
+    const mix = (channel: 0 | 1 | 2) => Math.round(from[channel] + (to[channel] - from[channel]) * (at % 1))
+    return [mix(0), mix(1), mix(2)]
   }
-  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number)
-  return [Math.round(red), Math.round(green), Math.round(blue)]
 }
 
-// The hues of cividis with the lightness turned over: from a pale blue to a dark yellow.
-const LIGHT_CIVIDIS = piecewise(interpolateLab, ['#d3e2f7', '#8e9094', '#463500'])
+const SEQUENTIAL: Record<Theme, Ramp> = {
+  // The hues of cividis with the lightness turned over: from a pale blue to a dark yellow.
+  light: through('#d3e2f7', '#b0b8c4', '#8e9094', '#6c604a', '#463500'),
+  dark: through(...['#012b64', '#23406e', '#4b556d', '#6c6b70', '#858176', '#9f9978', '#c0b26f', '#e5cd5a', '#fdea45']),
+}
 
 /**
  * Cividis: 0, the least, is blue and 1, the most, is yellow in both themes, so that two pictures of different themes
  * agree. Only the lightness turns: more is brighter on a dark page, darker on a light one.
  */
-export function sequential(theme: Theme): Ramp {
-  return theme === 'dark' ? (t) => parse(interpolateCividis(0.06 + 0.94 * t)) : (t) => parse(LIGHT_CIVIDIS(t))
-}
+export const sequential = (theme: Theme): Ramp => SEQUENTIAL[theme]
 
-// PuOr's middle is near white. On a dark page the arms are turned over: dark in the middle, bright at the ends,
-// in the same two hues, lightness rising with distance on both sides.
-const DARK_ARMS = piecewise(interpolateRgb, [
-  '#ffd08a',
-  '#e08a22',
-  '#8f5212',
-  '#2a2d33',
-  '#5f4a94',
-  '#9486c4',
-  '#d6d0f2',
-])
+const DIVERGING: Record<Theme, Ramp> = {
+  light: through(
+    ...['#7f3b08', '#b25a09', '#dd841f', '#f8b664', '#fdddb3', '#f3eeea', '#d7d7e9', '#b0aad0', '#8170ac', '#552d84'],
+    '#2d004b',
+  ),
+  // The arms are turned over: dark in the middle, bright at the ends, in the same two hues.
+  dark: through('#ffd08a', '#e08a22', '#8f5212', '#2a2d33', '#5f4a94', '#9486c4', '#d6d0f2'),
+}
 
 /** PuOr, 0.5 in the middle: below is orange, above is purple; the middle is the quietest colour of the theme. */
-export function diverging(theme: Theme): Ramp {
-  return theme === 'dark' ? (t) => parse(DARK_ARMS(t)) : (t) => parse(interpolatePuOr(1 - t))
-}
+export const diverging = (theme: Theme): Ramp => DIVERGING[theme]
 
 // An unusual value must differ from a usual one, however small it is on the scale.
 const LEAST = 0.25
@@ -62,16 +59,13 @@ export function changed(theme: Theme): Ramp {
 }
 
 // Hues that no ramp of cells has, each with contrast to the page: lines cross cells of every colour.
-const LINES: Record<Theme, string[]> = {
-  light: ['#0b7285', '#8a5a83', '#c92a2a'],
-  dark: ['#5fd3e6', '#d6a3cf', '#ff8787'],
+const LINES: Record<Theme, Ramp> = {
+  light: through('#0b7285', '#606884', '#8a5a83', '#ae4857', '#c92a2a'),
+  dark: through('#5fd3e6', '#a8bdda', '#d6a3cf', '#ed96ab', '#ff8787'),
 }
 
 /** The ramp of lines over cells: 0 is the best, 1 the worst. */
-export function lineRamp(theme: Theme): Ramp {
-  const colours = piecewise(interpolateLab, LINES[theme])
-  return (t) => parse(colours(Math.min(1, Math.max(0, t))))
-}
+export const lineRamp = (theme: Theme): Ramp => LINES[theme]
 
 /** Relative luminance, WCAG 2.2. */
 export function luminance([red, green, blue]: Rgb): number {

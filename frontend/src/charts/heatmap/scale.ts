@@ -1,7 +1,7 @@
 /** From values to positions on a ramp, and back to ticks. */
 
 import { ticks as linearTicks } from 'd3-array'
-import { type Grid, LOOK, type Look } from './grid'
+import { type Grid, LOOK } from './grid'
 
 export type ScaleKind = 'log' | 'linear' | 'symmetric'
 
@@ -25,20 +25,21 @@ export function step(value: number, direction: 'down' | 'up'): number {
  * The values below which 1 % and 99 % of the cells with a fresh value lie; without a fresh value, of those with a stale
  * one, which are shown too. `null` when there is neither.
  */
-export function percentiles(grid: Grid, value: (code: number) => number | null): Domain | null {
-  return percentilesOf(grid, LOOK.plain, value) ?? percentilesOf(grid, LOOK.veiled, value)
-}
-
-function percentilesOf({ codes, looks }: Grid, look: Look, value: (code: number) => number | null): Domain | null {
+export function percentiles({ codes, looks }: Grid, value: (code: number) => number | null): Domain | null {
   // Counting by code is one pass over a million cells; sorting them would be slow.
-  const counts = new Uint32Array(65_536)
-  let total = 0
+  const [fresh, stale] = [new Uint32Array(65_536), new Uint32Array(65_536)]
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i] as number
-    if (code === 0 || looks[i] !== look) continue
-    counts[code] = (counts[code] as number) + 1
-    total += 1
+    if (looks[i] === LOOK.plain) fresh[code] = (fresh[code] as number) + 1
+    else if (looks[i] === LOOK.veiled) stale[code] = (stale[code] as number) + 1
   }
+  return ends(fresh, value) ?? ends(stale, value)
+}
+
+/** Return the percentiles of counts by code; code 0 is no value. */
+function ends(counts: Uint32Array, value: (code: number) => number | null): Domain | null {
+  counts[0] = 0
+  const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
   const at = (q: number) => {
     let left = Math.max(1, Math.ceil(q * total))

@@ -1,7 +1,5 @@
 /** Geometry of a sparkline: a line over time in a box, with gaps where values are missing. */
 
-import { line } from 'd3-shape'
-
 export interface Box {
   width: number
   height: number
@@ -23,6 +21,8 @@ const EDGE = 2.5
 const between = (low: number, high: number, from: number, to: number) => (value: number) =>
   low === high ? (from + to) / 2 : from + ((value - low) / (high - low)) * (to - from)
 
+const tenths = (length: number) => Math.round(10 * length) / 10
+
 /** Return the line through `values` at `times` (any unit), scaled to all of them, to the usual value, and to `from`. */
 export function sparkline(
   times: readonly number[],
@@ -42,14 +42,16 @@ export function sparkline(
   const x = between(start, end, EDGE, width - EDGE)
   const y = between(low, high, height - EDGE, EDGE)
   const points = times.map((time, at): [number, number | null] => [x(time), values[at] ?? null])
-  const path = line<[number, number | null]>()
-    .defined(([, value]) => value !== null)
-    .x(([at]) => at)
-    .y(([, value]) => y(value ?? 0))
-    .digits(1)
+  let path = ''
+  for (const [at, [across, value]] of points.entries()) {
+    if (value === null) continue
+    const isFirst = (points[at - 1]?.[1] ?? null) === null
+    const isAlone = isFirst && (points[at + 1]?.[1] ?? null) === null
+    path += `${isFirst ? 'M' : 'L'}${tenths(across)},${tenths(y(value))}${isAlone ? 'Z' : ''}`
+  }
   const last = points.findLast(([, value]) => value !== null)
   return {
-    line: path(points) ?? '',
+    line: path,
     usual: usual === null ? null : y(usual),
     end: last ? { x: last[0], y: y(last[1] ?? 0) } : null,
   }

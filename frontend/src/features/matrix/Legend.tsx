@@ -1,5 +1,5 @@
 import { Button, Popover } from '@mantine/core'
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, useDeferredValue, useMemo, useState } from 'react'
 import type { Shown } from '~/api/measurements'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
 import { type Cell, countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
@@ -47,10 +47,12 @@ function occurs(hatch: Hatch, coding: Coding, count: number): boolean {
 export function Legend(props: Props) {
   const { coding, grid, theme, part, pooled, lossy = 0 } = props
   const { isClocked } = facts(coding)
-  const counts = useMemo(() => countLooks(grid), [grid])
+  // After the picture, which is looked at first.
+  const counted = useDeferredValue(grid)
+  const counts = useMemo(() => countLooks(counted), [counted])
   const usual = useMemo(
-    () => (coding === 'deviation' ? grid.codes.filter((code) => code === ASYMMETRY_ZERO).length : 0),
-    [coding, grid],
+    () => (coding === 'deviation' ? counted.codes.filter((code) => code === ASYMMETRY_ZERO).length : 0),
+    [coding, counted],
   )
   const colours = ramp(coding, theme)
   const [red, green, blue] = dimmed(colours(0.7), theme)

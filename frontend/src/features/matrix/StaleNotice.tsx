@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useDeferredValue, useMemo } from 'react'
 import { serverNow } from '~/api/connection'
 import type { Matrix } from '~/api/matrix'
 import { meshHealthQuery } from '~/api/overview'
@@ -27,7 +27,9 @@ const NAMED = 4
 
 /** Say which part of the mesh has no recent window, since when, and where to look; nothing while single VMs lack some. */
 export function StaleNotice({ mesh, roster, by, matrix }: Props) {
-  const staleness = useMemo(() => stalenessOf(matrix, roster, by), [matrix, roster, by])
+  // After the picture, which is looked at first.
+  const counted = useDeferredValue(useMemo(() => [matrix, roster, by] as const, [matrix, roster, by]))
+  const staleness = useMemo(() => stalenessOf(...counted), [counted])
   const isAll = staleness.stale > 0 && staleness.recent === 0
   const { data } = useQuery({ ...meshHealthQuery(mesh.id), enabled: staleness.stale > 0 })
   const { windowEnd } = matrix
