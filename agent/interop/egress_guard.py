@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sinemora.labs.tail_lab.core import study
-from sinemora.labs.tail_lab.core.egress_guard import command_of
 from sinemora.labs.tail_lab.core.link import Link
-from sinemora.labs.tail_lab.core.policies import PacketPolicy
+from sinemora.labs.tail_lab.core.policies import PacketPolicy, command_of
 from sinemora.labs.tail_lab.core.workloads import Workload
 
 from agents import GUARD

@@ -11,7 +11,9 @@ from uuid import UUID
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.evaluation import recurrence
 from sinemora.alerts.evaluation.impact import Shift
+from sinemora.alerts.evaluation.recurrence import Recurrence
 from sinemora.alerts.evaluation.root_cause import OF_ZONES, Suspect
 from sinemora.alerts.evaluation.rule import Kind, Symptom
 from sinemora.alerts.figures import (
@@ -288,3 +290,9 @@ def _changed(places: Any, known: Mapping[str, str]) -> Iterator[str]:
             yield f"{noun} {place.name} was deleted."
         elif known[place.id] != place.name:
             yield f"{noun} {place.name} is now named {known[place.id]}."
+
+
+def recurrence_of(row: Incident) -> Recurrence | None:
+    """Return how an incident recurs; None if it was seen once."""
+    since_s, seen_s = (round(at.timestamp()) for at in (row.first_onset_at, row.seen_at))
+    return recurrence.recurrence_of(row.episodes, row.occurrences, since_s, seen_s)

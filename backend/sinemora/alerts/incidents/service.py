@@ -38,10 +38,9 @@ from sinemora.alerts.named import notes_on
 from sinemora.alerts.notifications import dispatch, ends
 from sinemora.alerts.notifications import queries as notification_queries
 from sinemora.alerts.paths import share_of_paths
-from sinemora.alerts.recurrence import recurrence_of
 from sinemora.alerts.silences.schemas import SilenceCreate
 from sinemora.alerts.silences.service import silence_of
-from sinemora.alerts.summary import costs, figures_of, verdict_on
+from sinemora.alerts.summary import costs, figures_of, recurrence_of, verdict_on
 from sinemora.fleet.meshes.service import before_deletion, mesh_state
 from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing

@@ -14,14 +14,14 @@ from sinemora.alerts.notifications import answers, groups, messages, queries
 from sinemora.alerts.notifications.answers import PermanentError, RetryableError
 from sinemora.alerts.notifications.messages import Notification, digest
 from sinemora.alerts.receivers import hidden_url
-from sinemora.alerts.recurrence import recurrence_of
-from sinemora.alerts.summary import figures_of
+from sinemora.alerts.summary import figures_of, recurrence_of
 from sinemora.kit import egress_policy, encryption, mail
 from sinemora.kit.celery import NOTICES, ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.egress_policy import EgressError, EgressRefused, HttpResponse
 from sinemora.kit.errors import ProductError
+from sinemora.kit.jobs import enqueue
 from sinemora.kit.mail import MailDelayed, MailRefused
 
 log = structlog.get_logger(__name__)
@@ -70,7 +70,7 @@ ROUTES[deliver.name] = {"queue": NOTICES}
 
 
 def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
-    """Try a due delivery: claim it, send it outside of any transaction, record the answer.
+    """Try a due delivery: claim it, send it outside of any transaction, record the answer; then the next of the tenant.
 
     The attempt counts from the claim on: a process that ends in the middle, or an answer that cannot be recorded,
     costs an attempt, and the next one begins half a minute later.
@@ -81,7 +81,10 @@ def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
         if claimed is not None:
             result = send(claimed)
             with tenant_session(tenant_id) as session:
-                record(session, claimed, result, datetime.now(UTC))
+                record(session, claimed, result, now := datetime.now(UTC))
+                following = queries.next_due(session, delivery_id, now)
+                if following is not None and result.state is DeliveryState.sent:
+                    enqueue(session, deliver, tenant_id=str(tenant_id), delivery_id=str(following))
     except LookupError:  # the tenant was deleted
         return
 

@@ -79,6 +79,14 @@ def locked_deliveries(session: Session, ids: Sequence[UUID]) -> Sequence[Deliver
     return session.scalars(query, execution_options={"populate_existing": True}).all()
 
 
+def next_due(session: Session, delivery_id: UUID, at: datetime) -> UUID | None:
+    """Return the due delivery that has waited longest and is not under way, of the receiver of this one if any."""
+    receiver_id = select(Delivery.receiver_id).where(Delivery.id == delivery_id).scalar_subquery()
+    due = select(Delivery.id).where(Delivery.state == DeliveryState.waiting, Delivery.due_at <= at)
+    due = due.where(func.coalesce(Delivery.tried_until <= at, True))
+    return session.scalar(due.order_by((Delivery.receiver_id == receiver_id).desc(), Delivery.due_at).limit(1))
+
+
 def lock_claims(session: Session) -> None:
     """Wait for other processes that claim notices of the tenant, until the transaction ends."""
     name = f"deliveries {session.info['tenant_key']}"

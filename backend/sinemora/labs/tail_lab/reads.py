@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sinemora.labs.tail_lab import schemas
-from sinemora.labs.tail_lab.core.egress_guard import command_of
 from sinemora.labs.tail_lab.core.fabric import Fabric
 from sinemora.labs.tail_lab.core.link import Link
-from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology, command_of
 from sinemora.labs.tail_lab.core.study import PolicyOutcome, SourceComparison, Study, StudyRequest
 from sinemora.labs.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS, Workload

@@ -1,6 +1,7 @@
 """Notifications while the worker that sends them also has mails for a server that never answers."""
 
 import socket
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -37,5 +38,10 @@ def test_a_mail_server_that_hangs_delays_no_notification(
             for tests in range(1, 4):
                 assert owner.post(f"/v1/receivers/{created['id']}/tests").status_code == 201
                 until(lambda tests=tests: len(hooks.got) == tests, "the notification", 12)
+            # One at a time, and nothing waits for the next sweep.
+            hooks.script.append(lambda hook: time.sleep(1) or hook.send_response(200) or hook.end_headers())
+            for _ in range(3):
+                assert owner.post(f"/v1/receivers/{created['id']}/tests").status_code == 201
+            until(lambda: len(hooks.got) == 6, "three notifications one after the other", 12)
         with system_session() as session:
             session.execute(delete(OutgoingMail))  # they belong to no tenant, which would take them along

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from sinemora.labs.tail_lab.core.egress_guard import command_of
-from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, PacketPolicy
+from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, PacketPolicy, command_of
 
 BLIND = PacketPolicy.D_TAIL_BLIND
 ON = "sudo sinemora-guard on --interface eth0 "
