@@ -1,6 +1,7 @@
 """Figures of a stranger's first hour, a JSON object each (one group: ONLY=install).
 
 up       a new installation of this checkout, whose tools and builds are there: `make test-bare` has a bare tree
+own      two VMs by the line of *Add a VM*: copies of this machine, each with a network of its own (root; Debian)
 install  the command line alone, and the wheel of the backend, in environments of their own
 """
 
@@ -8,24 +9,28 @@ import os
 import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from lab.benchmarks import figures
 from lab.embedded_product import EMAIL, running
 from lab.soak.readers import Person
 
+INSIDE = "SINEMORA_FIRST_HOUR_INSIDE"
 BACKEND = Path(__file__).parents[2]
 RUNS = 10
-AGENTS = 3
+AGENTS = 6
+"""As many as `make up` starts: fewer have no story, and then no simulated network is loaded."""
 
 
 def up() -> None:
     """Start the product, look at the first screen, wait for the demonstration's own windows."""
     began_s = time.monotonic()
     with running("first-hour", AGENTS) as product:
-        product.until(product.is_ready, "the API answers")
+        product.until_up()  # prints Ready
         ready_s = time.monotonic()
         figures.report("first_ready_s", ready_s - began_s)
         person = Person(product.address, EMAIL)
@@ -34,11 +39,71 @@ def up() -> None:
             lambda: bool(person.http.get("/v1/incidents").json()["items"]), "the first screen shows something"
         )
         shown = person.http.get("/v1/overview").raise_for_status().json()
-        meshes = [health["mesh"]["name"] for health in shown["meshes"]]
+        meshes = [health["name"] for health in shown["meshes"]]
         figures.report("first_meaningful_screen_after_ready_s", time.monotonic() - ready_s, meshes=meshes)
-        product.until_up()
         product.do("wait")
         figures.report("first_real_windows_s", time.monotonic() - began_s)
+
+
+def own() -> None:
+    """Let two VMs join by the line that the console shows, each in a copy of this machine, until both have a window."""
+    if not os.environ.get(INSIDE):  # a network on which the product is one host of several
+        command = ["unshare", "--mount", "--net", "--propagation", "private", sys.executable, "-m", __spec__.name]
+        sys.exit(subprocess.run(command, env=os.environ | {INSIDE: "1", "ONLY": "own"}, check=False).returncode)
+    for line in ("link set lo up", "link add br0 type bridge", "addr add 198.51.100.1/24 dev br0", "link set br0 up"):
+        _run("ip", *line.split())
+    _run("ip", "route", "add", "default", "dev", "br0")
+    pack = BACKEND.parent / "infra" / "packages" / "build.py"
+    subprocess.run([sys.executable, pack, "demonstration"], check=True)  # `make up` does, once the agent is built
+    with running("first-hour-own", AGENTS) as product, ExitStack() as ends:
+        product.until_up()
+        ready_s = time.monotonic()
+        person = Person(product.address, EMAIL)
+        mesh = next(one["id"] for one in person.http.get("/v1/meshes").json()["items"] if one["name"] == "demo")
+        body = {"mesh_id": mesh, "expires_in_s": 3600, "max_uses": 2}
+        token = person.http.post("/v1/enrolment-tokens", json=body).raise_for_status().json()
+        for number in (1, 2):
+            _own_vm(number, token["install_command"], ends)
+        product.until(lambda: _own_windows(person, mesh) == 2, "both VMs have a window")
+        figures.report("own_vm_first_window_s", time.monotonic() - ready_s)
+        figures.report("own_vm_actions", 3, actions="create the line; paste it on each of two VMs")
+
+
+def _own_windows(person: Person, mesh: str) -> int:
+    """Return how many of the VMs that joined measure another."""
+    roster = person.http.get(f"/v1/meshes/{mesh}/roster").json()["vms"]
+    joined = [vm["id"] for vm in roster if vm["name"].startswith("own-")]
+    paths = [person.http.get(f"/v1/meshes/{mesh}/paths/{a}/{b}").json() for a in joined for b in joined if a != b]
+    return sum(path["round_trip"] is not None for path in paths)
+
+
+def _own_vm(number: int, line: str, ends: ExitStack) -> None:
+    """Run a line in a copy of this machine that has a network of its own, and then what systemd would start."""
+    folder = ends.enter_context(tempfile.TemporaryDirectory())
+    _run("mount", "-t", "tmpfs", "own", folder)
+    ends.callback(_run, "umount", "--recursive", "--lazy", folder)
+    upper, work, root = (Path(folder) / name for name in ("upper", "work", "root"))
+    for place in (upper, work, root):
+        place.mkdir()
+    _run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir=/,upperdir={upper},workdir={work}", str(root))
+    for name in ("proc", "sys", "dev"):
+        _run("mount", "--rbind", f"/{name}", str(root / name))
+    service = "set -a; . /etc/sinemora/agent.env; exec sinemora-agent run"
+    there = f"read -r _; {line.replace('sudo ', '')} --name own-{number} && {{ {service}; }}"
+    vm = subprocess.Popen(["unshare", "--net", "chroot", root, "sh", "-c", there], stdin=subprocess.PIPE)
+    ends.callback(vm.kill)
+    time.sleep(0.5)  # until it has left this network
+    _run("ip", "link", "add", f"vm{number}", "master", "br0", "type", "veth", "peer", "eth0", "netns", str(vm.pid))
+    _run("ip", "link", "set", f"vm{number}", "up")
+    for command in ("link set lo up", f"addr add 198.51.100.{10 + number}/24 dev eth0", "link set eth0 up"):
+        _run("nsenter", "--net", "--target", str(vm.pid), "ip", *command.split())
+    assert vm.stdin
+    vm.stdin.write(b"\n")
+    vm.stdin.close()
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True)
 
 
 def install() -> None:
@@ -67,6 +132,6 @@ def _processor_s(command: list[str | Path], env: dict[str, str]) -> float:
 
 
 if __name__ == "__main__":
-    for group in (os.environ.get("ONLY") or "up,install").split(","):
-        {"up": up, "install": install}[group]()
+    for group in (os.environ.get("ONLY") or "up,own,install").split(","):
+        {"up": up, "own": own, "install": install}[group]()
     figures.finish()
