@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.api_keys import service as api_keys
 from sinemora.access.api_keys.schemas import ApiKeyCreate
 from sinemora.access.api_keys.scopes import KeyScope, role_of
-from sinemora.access.device_login import codes, limits, queries
+from sinemora.access.device_login import limits, queries
 from sinemora.access.device_login.schemas import Access
 from sinemora.access.signin import tokens
 from sinemora.access.signin.models import OneTimeToken, Purpose
@@ -30,6 +30,9 @@ KEY_LIFE = timedelta(days=90)
 INTERVAL_S = 5
 _SLOWER_S = 5
 _SHOWN_MAX = 200
+# Codes that people compare and type: 8 consonants, so that they make no words (RFC 8628, 6.1).
+_SIGNS = "BCDFGHJKLMNPQRSTVWXZ"
+_HALF = 4
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def begin(device_name: str, scope: Access, browser: Browser) -> BegunLogin:
     """Store a login that waits for a person. ProductError `too_many_attempts` (429)."""
     limits.count_begun(browser.address)
     now = datetime.now(UTC)
-    user_code = codes.new_code()
+    user_code = new_code()
     with system_session() as session:
         device_code = tokens.create(
             session,
@@ -187,7 +190,7 @@ def _decide(actor: Actor, user_code: str, state: str) -> PendingLogin:
 
 def _waiting(session: Session, actor: Actor, user_code: str) -> OneTimeToken:
     counted = limits.count_code(actor.id)
-    row = existing(queries.waiting(session, codes.normal_form(user_code), datetime.now(UTC)), "device login")
+    row = existing(queries.waiting(session, normal_form(user_code), datetime.now(UTC)), "device login")
     limits.forgive(counted)
     return row
 
@@ -212,3 +215,15 @@ def _shown(row: OneTimeToken, actor: Actor) -> PendingLogin:
 def verification_uri() -> str:
     """Return the address of the page on which people enter codes."""
     return f"{settings().public_url}/device"
+
+
+def new_code() -> str:
+    """Return a random code of 34 bits, such as `WDJB-MJHT`."""
+    signs = [secrets.choice(_SIGNS) for _ in range(2 * _HALF)]
+    return f"{''.join(signs[:_HALF])}-{''.join(signs[_HALF:])}"
+
+
+def normal_form(typed: str) -> str:
+    """Return a code as `new_code` writes it: upper case, one hyphen, whatever else was typed left out."""
+    signs = "".join(sign for sign in typed.upper() if sign in _SIGNS)
+    return f"{signs[:_HALF]}-{signs[_HALF:]}"

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import update
 
-from sinemora.access.device_login.codes import new_code, normal_form
 from sinemora.access.device_login.limits import _BEGUN_MAX, _WRONG_MAX
+from sinemora.access.device_login.service import new_code, normal_form
 from sinemora.access.signin import tasks
 from sinemora.access.signin.models import OneTimeToken, Purpose
 from sinemora.kit.db import system_session
