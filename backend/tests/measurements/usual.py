@@ -44,11 +44,11 @@ def _window(mesh: MeshWorld, started_at_s: int, changed: Changes) -> Iterator[Ag
         yield agent, peers, started_at_s
 
 
-def rise(mesh: MeshWorld, source: int, target: int) -> Changes:
+def rise(mesh: MeshWorld, source: int, target: int, by_ns: int = RISE_NS) -> Changes:
     """Return the change of one direction of a pair, for whichever VM is its client."""
     if is_client(mesh.agents[source].vm_key, mesh.agents[target].vm_key):
-        return {(source, target): simple(USUAL_NS + RISE_NS, USUAL_NS)}
-    return {(target, source): simple(USUAL_NS, USUAL_NS + RISE_NS)}
+        return {(source, target): simple(USUAL_NS + by_ns, USUAL_NS)}
+    return {(target, source): simple(USUAL_NS, USUAL_NS + by_ns)}
 
 
 def keep_hour(

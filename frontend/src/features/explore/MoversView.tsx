@@ -25,45 +25,55 @@ export function MoversView({ meshId, parameters: { by, time }, clock }: ViewProp
             {compared === 0 ? strings.noUsual : strings.allUsual(formatCount(compared))}
           </Empty>
         ) : (
-          <Records
-            label={strings.movers}
-            rows={items}
-            id={({ source, target }) => `${source.id} ${target.id}`}
-            columns={[
-              {
-                title: by === 'zone' ? strings.zones : strings.path,
-                cell: ({ source, target, onset_at }) =>
-                  by === 'vm' ? (
-                    <TextLink
-                      size="sm"
-                      to="/meshes/$meshId/paths/$source/$target"
-                      params={{ meshId, source: source.id, target: target.id }}
-                      search={{ ...NOW, ...aroundHour(onset_at, serverNow()) }}
-                    >
-                      {source.name} → {target.name}
-                    </TextLink>
-                  ) : (
-                    `${source.name} → ${target.name}`
-                  ),
-                as: 'head',
-              },
-              { title: strings.usual, cell: ({ baseline_ns }) => formatDelay(baseline_ns), as: 'number' },
-              { title: strings.atThatTime, cell: ({ value_ns }) => formatDelay(value_ns), as: 'number' },
-              {
-                title: strings.change,
-                term: 'deviation',
-                cell: ({ deviation_ns }) => formatSignedDelay(deviation_ns),
-                as: 'number',
-              },
-              {
-                title: strings.changePercent,
-                cell: ({ deviation_ns, baseline_ns }) =>
-                  formatSignedPercent((100 * (deviation_ns ?? 0)) / (baseline_ns || Number.NaN)),
-                as: 'number',
-              },
-              { title: strings.since, cell: ({ onset_at }) => formatShortMoment(onset_at, clock, serverNow()) },
-            ]}
-          />
+          [
+            { title: strings.slower, rows: items.filter(({ deviation_ns }) => (deviation_ns ?? 0) > 0) },
+            { title: strings.faster, rows: items.filter(({ deviation_ns }) => (deviation_ns ?? 0) < 0) },
+          ]
+            .filter(({ rows }) => rows.length > 0)
+            .map(({ title, rows }) => (
+              <section key={title}>
+                <h2>{title}</h2>
+                <Records
+                  label={title}
+                  rows={rows}
+                  id={({ source, target }) => `${source.id} ${target.id}`}
+                  columns={[
+                    {
+                      title: by === 'zone' ? strings.zones : strings.path,
+                      cell: ({ source, target, onset_at }) =>
+                        by === 'vm' ? (
+                          <TextLink
+                            size="sm"
+                            to="/meshes/$meshId/paths/$source/$target"
+                            params={{ meshId, source: source.id, target: target.id }}
+                            search={{ ...NOW, ...aroundHour(onset_at, serverNow()) }}
+                          >
+                            {source.name} → {target.name}
+                          </TextLink>
+                        ) : (
+                          `${source.name} → ${target.name}`
+                        ),
+                      as: 'head',
+                    },
+                    { title: strings.usual, cell: ({ baseline_ns }) => formatDelay(baseline_ns), as: 'number' },
+                    { title: strings.atThatTime, cell: ({ value_ns }) => formatDelay(value_ns), as: 'number' },
+                    {
+                      title: strings.change,
+                      term: 'deviation',
+                      cell: ({ deviation_ns }) => formatSignedDelay(deviation_ns),
+                      as: 'number',
+                    },
+                    {
+                      title: strings.changePercent,
+                      cell: ({ deviation_ns, baseline_ns }) =>
+                        formatSignedPercent((100 * (deviation_ns ?? 0)) / (baseline_ns || Number.NaN)),
+                      as: 'number',
+                    },
+                    { title: strings.since, cell: ({ onset_at }) => formatShortMoment(onset_at, clock, serverNow()) },
+                  ]}
+                />
+              </section>
+            ))
         )
       }
     </QueryResult>

@@ -30,25 +30,18 @@ export function StaleNotice({ mesh, roster, by, matrix }: Props) {
   // After the picture, which is looked at first.
   const counted = useDeferredValue(useMemo(() => [matrix, roster, by] as const, [matrix, roster, by]))
   const staleness = useMemo(() => stalenessOf(...counted), [counted])
-  const isAll = staleness.stale > 0 && staleness.recent === 0
-  const { data } = useQuery({ ...meshHealthQuery(mesh.id), enabled: staleness.stale > 0 })
   const { windowEnd } = matrix
+  const { data } = useQuery({ ...meshHealthQuery(mesh.id), enabled: staleness.stale > 0 })
   const clock = useClock()
   const now = useNow(NOW_MS, serverNow)
-  if (isAll && windowEnd) {
-    const moment = formatShortMoment(windowEnd.toISOString(), clock, now)
-    return (
-      <Notice tone="bad" title={strings.nothingSince(moment, formatAge(now - windowEnd.getTime()))}>
-        {data && data.agents.silent > 0 && strings.agentsSilent(data.agents)} {strings.lastValues}{' '}
-        <Link to="/vms">{strings.seeVms}</Link>
-      </Notice>
-    )
-  }
-  const where = placesOf(staleness)
-  if (!where) return null
+  const isAll = staleness.stale > 0 && staleness.recent === 0 && windowEnd !== null
+  const title = isAll
+    ? strings.nothingSince(formatShortMoment(windowEnd.toISOString(), clock, now), formatAge(now - windowEnd.getTime()))
+    : placesOf(staleness)
+  if (!title) return null
   return (
-    <Notice tone="warn" title={where}>
-      {strings.stalePaths(formatCount(staleness.stale), formatCount(staleness.paths))}{' '}
+    <Notice tone={isAll ? 'bad' : 'warn'} title={title}>
+      {!isAll && strings.stalePaths(formatCount(staleness.stale), formatCount(staleness.paths))}{' '}
       {data && data.agents.silent > 0 && strings.agentsSilent(data.agents)} {strings.lastValues}{' '}
       <Link to="/vms">{strings.seeVms}</Link>
     </Notice>

@@ -17,13 +17,6 @@ export interface Staleness {
   pairs: { from: string; to: string }[]
 }
 
-interface Count {
-  paths: number
-  stale: number
-}
-
-const isWholly = ({ paths, stale }: Count) => paths > 0 && stale === paths
-
 /** Return the zone of each row of a matrix, as its place in the roster. */
 function zonesOfRows({ zones, vms }: Roster, by: Granularity): number[] {
   if (by === 'zone') return zones.map((_, place) => place)
@@ -42,39 +35,33 @@ export function stalenessOf(
 ): Staleness {
   const of = zonesOfRows(roster, by)
   const names = roster.zones.map(({ name }) => name)
-  const counted = { paths: new Uint32Array(names.length ** 2), stale: new Uint32Array(names.length ** 2) }
+  const size = names.length
+  const [paths, stale] = [new Uint32Array(size ** 2), new Uint32Array(size ** 2)]
   let recent = 0
   // A million cells: no call and no object for each.
   for (let row = 0, cell = 0; row < rows; row++) {
-    const start = (of[row] as number) * names.length
+    const start = (of[row] as number) * size
     for (let column = 0; column < rows; column++, cell++) {
       const look = states[cell]
       const zone = of[column] as number
       if (look === LOOK.dotted || look === LOOK.ringed || start < 0 || zone < 0) continue
-      counted.paths[start + zone] = (counted.paths[start + zone] as number) + 1
-      if (look === LOOK.veiled) counted.stale[start + zone] = (counted.stale[start + zone] as number) + 1
+      paths[start + zone] = (paths[start + zone] as number) + 1
+      if (look === LOOK.veiled) stale[start + zone] = (stale[start + zone] as number) + 1
       else if (look !== LOOK.lined) recent += 1
     }
   }
-  const countOf = (at: number): Count => ({ paths: counted.paths[at] as number, stale: counted.stale[at] as number })
-  const pairs = names.map((_, row) => names.map((_, column) => countOf(row * names.length + column)))
-  const sum = (counts: Count[]): Count => ({
-    paths: counts.reduce((all, { paths }) => all + paths, 0),
-    stale: counts.reduce((all, { stale }) => all + stale, 0),
-  })
-  const all = sum(pairs.flat())
-  const isStale = names.map((_, at) => isWholly(sum([...(pairs[at] ?? []), ...pairs.flatMap((row) => row[at] ?? [])])))
+  const sum = (counts: Uint32Array, at: number[]) => at.reduce((all, place) => all + (counts[place] ?? 0), 0)
+  const isWholly = (at: number[]) => sum(paths, at) > 0 && sum(stale, at) === sum(paths, at)
+  const isStale = names.map((_, zone) => isWholly(names.flatMap((_, to) => [zone * size + to, to * size + zone])))
   return {
-    ...all,
+    paths: sum(paths, [...paths.keys()]),
+    stale: sum(stale, [...stale.keys()]),
     recent,
     zones: names.filter((_, at) => isStale[at]),
     pairs: names.flatMap((from, row) =>
       names
         .map((to, column) => ({ from, to, column }))
-        .filter(
-          ({ column }) =>
-            column !== row && isWholly(pairs[row]?.[column] as Count) && !isStale[row] && !isStale[column],
-        )
+        .filter(({ column }) => column !== row && !isStale[row] && !isStale[column] && isWholly([row * size + column]))
         .map(({ to }) => ({ from, to })),
     ),
   }

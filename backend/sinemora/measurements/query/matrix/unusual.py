@@ -34,11 +34,10 @@ LOSS_MIN_OF_RANGE = 0.05
 
 
 def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) -> DeviationsRead:
-    """Return the paths or zone pairs outside their dead bands now or in a range, most dead bands first, and those that
-    lose much.
+    """Return the paths or zone pairs outside their dead bands now or in a range, and those that lose much.
 
-    Of paths, each cause comes once before its other paths. ProductError `mesh_unknown`, `range_invalid`,
-    `range_too_large`.
+    Slower ones come before faster ones, most dead bands first; of paths, each cause once before its other paths.
+    ProductError `mesh_unknown`, `range_invalid`, `range_too_large`.
     """
     mesh, by, limit = mesh_state(session, mesh_id), request.by, request.limit
     found = deviations.compute(session, mesh, request.of(DEVIATION), REQUEST)
@@ -46,7 +45,10 @@ def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) ->
     current = deviated.states == CellState.MEASURED
     unusual = deviated.unusual & current
     zone_of = _zone_of(mesh) if by is By.VM else None
-    places = spread(np.where(unusual, deviated.severity, 0.0), limit, zone_of)
+    places: list[tuple[int, int]] = []
+    for direction in (deviated.values > 0, deviated.values < 0):
+        severity = np.where(unusual & direction, deviated.severity, 0.0)
+        places += spread(severity, limit - len(places), zone_of)
     loss = _losses(session, mesh, request.of(Metric.LOSS))
     counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
     return DeviationsRead(
