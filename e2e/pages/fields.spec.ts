@@ -3,7 +3,7 @@ import { open, recording, test } from '../support/replayed'
 
 test('a required number that cannot be read is no missing one, and stays', async ({ shared: page }) => {
   await open(page, recording.pages['new-alert-rule'] as string, 'recorded', 1280)
-  const field = page.getByLabel('Breaching windows')
+  const field = page.getByLabel('Bad windows')
   await field.fill('')
   await field.pressSequentially('1e999')
   await page.getByRole('button', { name: 'Create rule' }).click()

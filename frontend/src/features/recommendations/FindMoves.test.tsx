@@ -61,10 +61,10 @@ test('a search that fails gives the reason, and the form keeps its choices', asy
   const sent = await open({
     'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
   })
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Paths count by' }), 'p99')
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Judge paths by' }), 'p99')
   await find()
   expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
-  expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Paths count by' }).value).toBe('p99')
+  expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Judge paths by' }).value).toBe('p99')
   expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99' }])
 })
 

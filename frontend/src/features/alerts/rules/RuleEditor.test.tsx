@@ -30,7 +30,7 @@ test('a refused rule keeps the typed values and shows the reason at the field', 
 test('more breaching windows than windows evaluated are refused before the form is sent', async () => {
   mockApi(RULE_ANSWERS)
   await showPage(<RuleEditor meshId="m" />)
-  const breaching = screen.getByRole('spinbutton', { name: 'Breaching windows' })
+  const breaching = screen.getByRole('spinbutton', { name: 'Bad windows' })
   await fill(breaching, '9')
   expect(screen.getByText('Must not exceed the windows evaluated')).toBeTruthy()
 })
@@ -113,7 +113,7 @@ test('a rule that somebody else changed is not overwritten: the form says what c
   const notice = await screen.findByText('Someone else has changed this since you opened it.')
   const said = notice.parentElement?.textContent
   expect(said).toContain('Severity: Warning → Critical')
-  expect(said).toContain('Breaching windows: 2 out of 3 → 3 out of 3')
+  expect(said).toContain('Bad windows: 2 out of 3 → 3 out of 3')
   expect(runbook.value).toBe('https://runbooks.example/slow')
   await userEvent.click(screen.getByRole('button', { name: 'Keep my entries' }))
   expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Severity' }).value).toBe('critical')
