@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from psycopg.errors import InsufficientPrivilege
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import ProgrammingError
 
 from sinemora import migrate
@@ -56,8 +56,8 @@ def test_no_setting_shows_another_tenant(injected: Any, other_owner: Member):
     assert injected("SELECT count(*) FROM tenants")[0][0] == 0
 
 
-def test_every_table_of_a_tenant_has_both_policies():
-    with engine().connect() as connection:
+def test_every_table_of_a_tenant_has_both_policies(database: Engine):
+    with database.connect() as connection:
         rows = connection.execute(text("SELECT tablename, policyname, roles::text, qual FROM pg_policies")).all()
     by_table: dict[str, set[str]] = {}
     for table, policy, roles, condition in rows:
