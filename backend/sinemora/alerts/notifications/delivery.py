@@ -100,7 +100,8 @@ def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
     if row is None or row.state != DeliveryState.waiting or row.due_at > now:
         return None
     tried_until = now + timedelta(seconds=_UNDER_WAY_S)
-    busy = queries.receivers_under_way(session, now, tried_until)
+    # Whoever had the lock of the tenant before may have looked at the clock later than this process.
+    busy = queries.receivers_under_way(session, now, tried_until + timedelta(seconds=_UNDER_WAY_S))
     if row.receiver_id in busy or len(busy) >= UNDER_WAY_MAX:
         return None
     waited = row.held
