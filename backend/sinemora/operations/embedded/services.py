@@ -20,6 +20,7 @@ from sinemora.operations.embedded.servers.service_user import ServiceUser, servi
 from sinemora.operations.embedded.servers.sockets import private_dir, socket_dir
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
+_TEMPLATE = "sinemora.operations.embedded.template"
 _BUSY_S = 300.0
 """Time that one unit of work may take while it uses the processor, s."""
 _EVALUATORS_MAX = 8
@@ -164,7 +165,7 @@ def template(folder: DataFolder, env: dict[str, str], user: ServiceUser) -> tupl
     program = Program(
         name="template",
         title="Template",
-        command=[sys.executable, "-m", "sinemora.template", str(path)],
+        command=[sys.executable, "-m", _TEMPLATE, str(path), "celery.bin.worker", "sinemora.main", "sinemora.worker"],
         cwd=Path.cwd(),
         environment=shared(env),
         user=user,

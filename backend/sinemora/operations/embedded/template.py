@@ -1,4 +1,4 @@
-"""Process that has loaded the product and forks its programs: `python -m sinemora.template SOCKET`.
+"""Process that has loaded the product and forks its programs: `python -m … SOCKET MODULE …`.
 
 API, workers and beat load the same two thousand modules, each for seconds of a processor: for a minute where others use
 it too. A fork has loaded them at once, and shares their memory. The supervisor of `make up` asks for forks.
@@ -13,7 +13,9 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from sinemora.kit.config import settings
@@ -22,14 +24,11 @@ _REQUEST_BYTES = 1 << 18
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 
 
-def main(path: str) -> None:
-    """Load the product, then fork a process for each request: return in it, with its log, environment and arguments."""
+def main(path: str, modules: Sequence[str]) -> None:
+    """Load modules, then fork a process for each request: return in it, with its log, environment and arguments."""
     gc.disable()  # what is imported stays to the end
-    import celery.bin.worker  # noqa: F401
-
-    import sinemora.main
-    import sinemora.worker  # noqa: F401
-
+    for name in modules:
+        import_module(name)
     gc.freeze()  # the collector would write to memory that is shared
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listening.bind(path)
@@ -77,6 +76,6 @@ def is_forked(connection: socket.socket, request: dict[str, Any], log: int) -> b
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])
     gc.enable()
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
