@@ -1,7 +1,7 @@
 """Figures of a stranger's first hour, a JSON object each (one group: ONLY=install).
 
 up       a new installation of this checkout, whose tools and builds are there: `make test-bare` has a bare tree
-own      two VMs by the line of *Add a VM*: copies of this machine, each with a network of its own (root; Debian)
+own      the install command of *Add a VM* on two VMs: network namespaces, each with an overlay of / (root; Debian)
 install  the command line alone, and the wheel of the backend, in environments of their own
 """
 
@@ -46,7 +46,7 @@ def up() -> None:
 
 
 def own() -> None:
-    """Let two VMs join by the line that the console shows, each in a copy of this machine, until both have a window."""
+    """Run the install command of the console on two VMs, and wait until both have reported a window."""
     if not os.environ.get(INSIDE):  # a network on which the product is one host of several
         command = ["unshare", "--mount", "--net", "--propagation", "private", sys.executable, "-m", __spec__.name]
         sys.exit(subprocess.run(command, env=os.environ | {INSIDE: "1", "ONLY": "own"}, check=False).returncode)
@@ -66,7 +66,7 @@ def own() -> None:
             _own_vm(number, token["install_command"], ends)
         product.until(lambda: _own_windows(person, mesh) == 2, "both VMs have a window")
         figures.report("own_vm_first_window_s", time.monotonic() - ready_s)
-        figures.report("own_vm_actions", 3, actions="create the line; paste it on each of two VMs")
+        figures.report("own_vm_actions", 3, actions="create the command; run it on each of two VMs")
 
 
 def _own_windows(person: Person, mesh: str) -> int:
@@ -77,8 +77,8 @@ def _own_windows(person: Person, mesh: str) -> int:
     return sum(path["round_trip"] is not None for path in paths)
 
 
-def _own_vm(number: int, line: str, ends: ExitStack) -> None:
-    """Run a line in a copy of this machine that has a network of its own, and then what systemd would start."""
+def _own_vm(number: int, install: str, ends: ExitStack) -> None:
+    """Run the install command in an overlay of / and a network namespace, then start the agent, as systemd would."""
     folder = ends.enter_context(tempfile.TemporaryDirectory())
     _run("mount", "-t", "tmpfs", "own", folder)
     ends.callback(_run, "umount", "--recursive", "--lazy", folder)
@@ -89,7 +89,7 @@ def _own_vm(number: int, line: str, ends: ExitStack) -> None:
     for name in ("proc", "sys", "dev"):
         _run("mount", "--rbind", f"/{name}", str(root / name))
     service = "set -a; . /etc/sinemora/agent.env; exec sinemora-agent run"
-    there = f"read -r _; {line.replace('sudo ', '')} --name own-{number} && {{ {service}; }}"
+    there = f"read -r _; {install.replace('sudo ', '')} --name own-{number} && {{ {service}; }}"
     vm = subprocess.Popen(["unshare", "--net", "chroot", root, "sh", "-c", there], stdin=subprocess.PIPE)
     ends.callback(vm.kill)
     time.sleep(0.5)  # until it has left this network

@@ -100,7 +100,7 @@ def claim(session: Session, delivery_id: UUID, now: datetime) -> Claim | None:
     if row is None or row.state != DeliveryState.waiting or row.due_at > now:
         return None
     tried_until = now + timedelta(seconds=_UNDER_WAY_S)
-    # Whoever had the lock of the tenant before may have looked at the clock later than this process.
+    # The process that held the tenant's lock before may have read a later time than this one.
     busy = queries.receivers_under_way(session, now, tried_until + timedelta(seconds=_UNDER_WAY_S))
     if row.receiver_id in busy or len(busy) >= UNDER_WAY_MAX:
         return None
