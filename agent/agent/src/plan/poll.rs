@@ -27,6 +27,8 @@ const RENEW_CLOCK: Duration = Duration::from_secs(30);
 /// Least time after which a poll counts as cut and not as failed, and how much two cuts may differ.
 const LEAST_CUT: Duration = Duration::from_secs(2);
 const CUT_SPREAD: Duration = Duration::from_millis(1500);
+/// Least step back of the backend's clock that is reported, s: corrections of its estimate are smaller.
+const SET_BACK_S: i64 = 2;
 const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Polls for the plan and passes each new one on.
@@ -74,6 +76,8 @@ struct PollState {
     /// Time that the backend is asked to hold a poll, and after which the last one was cut.
     wait: Duration,
     cut_after: Option<Duration>,
+    /// The backend's time after the last answer, Unix ns, and when that was.
+    shown: Option<(i64, Instant)>,
     clock_renewal: LogThrottle,
     clock_throttle: LogThrottle,
     locked_throttle: LogThrottle,
@@ -111,6 +115,7 @@ impl Poller {
             quick_answers: 0,
             wait: WAIT,
             cut_after: None,
+            shown: None,
             clock_renewal: LogThrottle::new(RENEW_CLOCK),
             clock_throttle: LogThrottle::new(Duration::from_secs(3600)),
             locked_throttle: LogThrottle::new(Duration::from_secs(3600)),
@@ -165,6 +170,7 @@ impl Poller {
             self.pace.backoff.succeeded();
             state.quick_answers += u32::from(is_quick);
             follow_clock(&self.backend_clock, &answer, answer.time_ns);
+            self.report_set_back(Instant::now(), state);
             let (was_locked, had_failed) = (
                 state.locked_throttle.reset(),
                 state.failure_throttle.reset(),
@@ -224,11 +230,7 @@ impl Poller {
     fn put_in_force(&self, plan: Plan, state: &mut PollState) -> bool {
         let (limited, left_out) = self.limits.applied(plan.clone());
         if let Some(detail) = left_out {
-            tracing::warn!("{detail}");
-            let at_ns = self.backend_clock.now_ns();
-            self.counters
-                .events
-                .raise(EventKind::PlanLimited, at_ns, detail);
+            self.raise(EventKind::PlanLimited, detail);
         }
         self.peers.follow(&limited);
         let (passed, followed) = PassedPlan::new(limited);
@@ -294,6 +296,23 @@ impl Poller {
             && (self.backend_clock.is_contradicted() || state.clock_renewal.due(now))
     }
 
+    /// Report that the backend's clock was set back: windows that would repeat a time are left out, so this agent seems silent.
+    fn report_set_back(&self, now: Instant, state: &mut PollState) {
+        let shown_ns = self.backend_clock.now_ns();
+        let Some((before_ns, at)) = state.shown.replace((shown_ns, now)) else {
+            return;
+        };
+        let expected_ns = before_ns.saturating_add((now - at).as_nanos() as i64);
+        let back_s = expected_ns.saturating_sub(shown_ns) / 1_000_000_000;
+        if back_s >= SET_BACK_S {
+            let until = calendar::rfc3339(expected_ns);
+            let detail = format!(
+                "the backend's clock was set back by {back_s} s: until it shows {until}, windows would repeat a time and are left out"
+            );
+            self.raise(EventKind::ClockStep, detail);
+        }
+    }
+
     /// Report once that the windows may be misdated by more than they should be, and once that they no longer are.
     fn report_clock_error(&self, now: Instant, state: &mut PollState) {
         let Some(error_ns) = self.backend_clock.error_ns() else {
@@ -309,12 +328,14 @@ impl Poller {
                 "the time of windows may differ from the backend's clock by up to {error_ms:.0} ms: the backend has not \
                  answered quickly enough to bound it better"
             );
-            tracing::warn!("{detail}");
-            let at_ns = self.backend_clock.now_ns();
-            self.counters
-                .events
-                .raise(EventKind::WindowTime, at_ns, detail);
+            self.raise(EventKind::WindowTime, detail);
         }
+    }
+
+    fn raise(&self, kind: EventKind, detail: String) {
+        tracing::warn!("{detail}");
+        let at_ns = self.backend_clock.now_ns();
+        self.counters.events.raise(kind, at_ns, detail);
     }
 }
 

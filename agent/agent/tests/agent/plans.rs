@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -156,25 +156,43 @@ fn an_agent_stops_while_no_plan_is_followed() {
 
 #[test]
 fn windows_follow_the_backends_clock_without_a_new_plan() {
+    let hours = Arc::new(AtomicI64::new(2));
+    let now = Arc::clone(&hours);
     let backend = FakeBackend::start(move |request| {
         let now_ns = BackendClock::new().now_ns();
         match request.headers.contains_key("if-none-match") {
             false => plan("r1", 8).with("Sinemora-Time-Ns", &(now_ns + HOUR_NS)),
-            true => reply(304).with("Sinemora-Time-Ns", &(now_ns + 2 * HOUR_NS)),
+            true => reply(304).with("Sinemora-Time-Ns", &(now_ns + now.load(Relaxed) * HOUR_NS)),
         }
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
     world.next();
+    let follows = |lead_ns: i64| {
+        let from = Instant::now();
+        while (world.backend_clock.lead_ns() - lead_ns).abs() > 500_000_000 {
+            assert!(
+                from.elapsed() < PATIENCE,
+                "{} ns",
+                world.backend_clock.lead_ns()
+            );
+            std::thread::yield_now();
+        }
+    };
+    follows(2 * HOUR_NS);
+    assert!(world.counters.events.take(1).is_empty());
+    hours.store(1, Relaxed);
+    follows(HOUR_NS);
     let from = Instant::now();
-    while (world.backend_clock.lead_ns() - 2 * HOUR_NS).abs() > 500_000_000 {
-        assert!(
-            from.elapsed() < PATIENCE,
-            "{} ns",
-            world.backend_clock.lead_ns()
-        );
-        std::thread::yield_now();
+    let mut told = Vec::new();
+    while told.is_empty() && from.elapsed() < PATIENCE {
+        told = world.counters.events.take(1);
     }
+    let said = &told.first().expect("an event").detail;
+    assert!(
+        said.contains("clock was set back by 36") && said.contains("repeat a time"),
+        "{said}"
+    );
 }
 
 #[test]
