@@ -3,7 +3,7 @@ import { screen, waitFor, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { AnnotationsPage } from './AnnotationsPage'
@@ -130,12 +130,4 @@ test('a change keeps what was not touched, and names the version that was read',
     scope: { vm_ids: ['1', '2'] },
     source: 'CI',
   })
-})
-
-test('a refused field shows the reason, and the dialog stays', async () => {
-  await open({ 'POST /v1/annotations': () => refuse('ends_at', 'must be after the start') }, { add: true })
-  await userEvent.type(await screen.findByLabelText('Text'), 'x')
-  await press('Save')
-  expect(await screen.findByText('must be after the start')).toBeTruthy()
-  expect(field('Text').value).toBe('x')
 })

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { BucketExportsPage } from './BucketExportsPage'
 
@@ -70,20 +70,6 @@ test('an administrator adds an export, and its secret is not shown again', async
       },
     ])
   await expect.poll(() => screen.queryByRole('dialog')).toBeNull()
-})
-
-test('a refused field keeps what was typed and shows the reason', async () => {
-  mockApi({ ...world('admin', []), [`POST ${PATH}`]: () => refuse('bucket', 'Not a name of a bucket.') })
-  await showPage(<BucketExportsPage />)
-  await screen.findByText(/^No bucket exports yet/)
-  await press('New bucket export')
-  await type('Name', 'Warehouse')
-  await type('Bucket name', 'UPPER')
-  await type('Access key ID', 'AK')
-  await type('Secret access key', 's3cret')
-  await press('Add export')
-  expect(await screen.findByText('Not a name of a bucket.')).toBeTruthy()
-  expect(screen.getByLabelText<HTMLInputElement>('Bucket name').value).toBe('UPPER')
 })
 
 test('a failing export shows the reason and the next attempt', async () => {

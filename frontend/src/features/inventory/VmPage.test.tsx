@@ -357,12 +357,3 @@ test('a token bucket that another person removed meanwhile is not set again unse
   expect(panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ }).value).toBe('777')
   expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket')).toEqual([])
 })
-
-test('a refused capacity keeps what was typed', async () => {
-  await open({ 'PATCH /v1/vms/web/capacity': () => refuse('host', 'Character 2 (U+200B) is invisible.') })
-  const host = await screen.findByLabelText<HTMLInputElement>('Host')
-  await userEvent.type(host, 'h1')
-  await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
-  expect(await screen.findByText('Character 2 (U+200B) is invisible.')).toBeTruthy()
-  expect(host.value).toBe('h1')
-})

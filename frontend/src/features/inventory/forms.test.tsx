@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ImportTrace } from './ImportTrace'
@@ -70,18 +70,6 @@ test('a zone is added without a physical ID', async () => {
   expect(bodiesOf(sent, 'POST /v1/zones')).toEqual([
     { provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: null },
   ])
-})
-
-test('a refused zone keeps the typed values and shows the reason at the field', async () => {
-  mockApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => refuse('region', 'Too long.') })
-  await showPage(<ZonesPage />)
-  await userEvent.click(await screen.findByRole('button', { name: 'Add a zone' }))
-  await userEvent.type(field(/^Provider/), 'aws')
-  await fill(field(/^Region/), 'eu-west-1')
-  await fill(field(/^Zone/), 'eu-west-1a')
-  await press('Add')
-  expect(await screen.findByText('Too long.')).toBeTruthy()
-  expect(field(/^Region/).value).toBe('eu-west-1')
 })
 
 test.each([

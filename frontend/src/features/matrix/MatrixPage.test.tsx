@@ -8,20 +8,13 @@ import type { Mesh } from '~/api/types'
 import { codeOfValue } from '~/lib/codes'
 import { mockApi, reply, type Sent } from '~/testing/api'
 import { showPage } from '~/testing/render'
+import { rosterOf } from '~/testing/roster'
 import { MatrixPage } from './MatrixPage'
 import { type MatrixSearch, matrixSearch } from './search'
 
 const MESH = { id: 'm', name: 'production', window_s: 10, rate_hz: 8, flows: 1 } as Mesh
 const VMS = ['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1']
-const ROSTER = {
-  revision: 1,
-  vms: VMS.map((name, key) => ({ id: name, key, name, zone_id: name[0], zone_name: `zone ${name[0]}` })),
-  zones: [
-    { id: 'a', name: 'zone a', first: 0, count: 2 },
-    { id: 'b', name: 'zone b', first: 2, count: 3 },
-    { id: 'c', name: 'zone c', first: 5, count: 1 },
-  ],
-}
+const ROSTER = rosterOf(VMS)
 
 /** Return a matrix of `size` rows, by cell its code and its state. */
 function matrixOf(
@@ -413,16 +406,6 @@ test('only matches are shown on request, with their number and a way back', asyn
   expect(within(grid).getByRole('gridcell').textContent).toBe('b-1 to b-2, p50 25.0 ns')
   await userEvent.click(screen.getByRole('button', { name: 'Show all' }))
   expect(names(grid)).toEqual(['6', '6'])
-})
-
-test('an address shows the VMs with a label alone', async () => {
-  const labelled = [
-    { id: 'c-1', labels: { team: 'payments' } },
-    { id: 'a-2', labels: { team: 'payments' } },
-  ]
-  const grid = await open({ metric: 'one_way_delay', find: 'payments', only: true }, { 'GET /v1/vms': labelled })
-  expect(await screen.findByText('2 of 6 VMs: those that match “payments”.')).toBeTruthy()
-  expect(names(grid)).toEqual(['2', '2'])
 })
 
 test('a text that matches nothing leaves all VMs, and says so', async () => {

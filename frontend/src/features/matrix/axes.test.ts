@@ -1,20 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Roster, Zone } from '~/api/types'
 import { rearrange } from '~/charts/heatmap/grid'
+import { rosterOf } from '~/testing/roster'
 import { type Part, reordered, wholePart, zonePairPart, zonesUnder } from './axes'
 import { placesOf } from './useMatrix'
 
 const VMS = ['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1']
-const ROSTER = {
-  revision: 7,
-  vms: VMS.map((name, key) => ({ id: name, key, name, zone_id: name[0], zone_name: `zone ${name[0]}` })),
-  zones: [
-    { id: 'a', name: 'zone a', first: 0, count: 2 },
-    { id: 'b', name: 'zone b', first: 2, count: 3 },
-    { id: 'c', name: 'zone c', first: 5, count: 1 },
-    { id: 'd', name: 'zone d', first: 6, count: 0 },
-  ],
-} as Roster
+const SIX = rosterOf(VMS)
+const ROSTER = { ...SIX, zones: [...SIX.zones, { id: 'd', name: 'zone d', first: 6, count: 0 }] } as Roster
 const zone = (id: string, region: string, provider = 'aws') => ({ id, region, provider }) as Zone
 /** Return the cells of a part of a matrix of six VMs in which each value is its place. */
 function cells({ rows, columns }: Part): number[] {

@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Roster, Vm, Zone } from '~/api/types'
+import type { Vm, Zone } from '~/api/types'
+import { rosterOf } from '~/testing/roster'
 import { wholePart, zonePairPart } from './axes'
 import { onlyMatches } from './matches'
 import { isMatch, namedOf } from './selection'
 
-const ROSTER = {
-  revision: 1,
-  vms: ['web-1', 'db-1', 'db-2', 'web-2'].map((name, key) => ({
-    ...{ id: name, key, name },
-    ...(key < 2 ? { zone_id: 'a', zone_name: 'zone a' } : { zone_id: 'b', zone_name: 'zone b' }),
-  })),
-  zones: [
-    { id: 'a', name: 'zone a', first: 0, count: 2 },
-    { id: 'b', name: 'zone b', first: 2, count: 2 },
-  ],
-} as Roster
+const ROSTER = rosterOf(['web-1', 'db-1', 'db-2', 'web-2'], 'aabb')
 const ZONES = [
   { id: 'a', region: 'eu-west', provider: 'aws' },
   { id: 'b', region: 'us-east', provider: 'aws' },

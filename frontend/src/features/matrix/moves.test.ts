@@ -1,18 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Application, Move, Roster } from '~/api/types'
+import type { Application, Move } from '~/api/types'
+import { rosterOf } from '~/testing/roster'
 import { wholePart, zonePairPart } from './axes'
 import { arrowsOf, cellsOf, legsOf, linksOf, placeIn, placesAfter } from './moves'
 
 const VMS = ['a-1', 'a-2', 'b-1', 'b-2', 'c-1']
-const ROSTER = {
-  revision: 1,
-  vms: VMS.map((name, key) => ({ id: name, key, name, zone_id: name[0], zone_name: `zone ${name[0]}` })),
-  zones: [
-    { id: 'a', name: 'zone a', first: 0, count: 2 },
-    { id: 'b', name: 'zone b', first: 2, count: 2 },
-    { id: 'c', name: 'zone c', first: 4, count: 1 },
-  ],
-} as Roster
+const ROSTER = rosterOf(VMS)
 
 /** "web-1: a-1 → b-1 via c-1", of the application shop, which is at 20 % before and at 90 % after it. */
 function moveOf(text: string, group = 0): Move {

@@ -1,20 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Roster } from '~/api/types'
 import { LOOK } from '~/charts/heatmap/grid'
+import { rosterOf } from '~/testing/roster'
 import { wholePart } from './axes'
 import { marksOf, namedOf, summaryOf } from './selection'
 
-const ROSTER = {
-  revision: 1,
-  vms: ['web-1', 'db-1', 'db-2', 'web-2'].map((name, key) => ({
-    ...{ id: name, key, name },
-    ...(key < 2 ? { zone_id: 'a', zone_name: 'zone a' } : { zone_id: 'b', zone_name: 'zone b' }),
-  })),
-  zones: [
-    { id: 'a', name: 'zone a', first: 0, count: 2 },
-    { id: 'b', name: 'zone b', first: 2, count: 2 },
-  ],
-} as Roster
+const ROSTER = rosterOf(['web-1', 'db-1', 'db-2', 'web-2'], 'aabb')
 const VMS = namedOf(ROSTER, 'vm')
 
 test('rows and columns are marked by a part of the name, in either case, and when selected', () => {

@@ -1,17 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Roster, Zone } from '~/api/types'
+import type { Zone } from '~/api/types'
+import { rosterOf } from '~/testing/roster'
 import { wholePart, zonePairPart } from './axes'
 import { closesAt, opensAt, spaceOf, vmsUnder, zonesOver } from './space'
 
-const ROSTER = {
-  revision: 1,
-  vms: ['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1'].map((name, key) => ({ id: name, key, name, zone_id: name[0] })),
-  zones: [
-    { id: 'a', name: 'a', first: 0, count: 2 },
-    { id: 'b', name: 'b', first: 2, count: 3 },
-    { id: 'c', name: 'c', first: 5, count: 1 },
-  ],
-} as Roster
+const ROSTER = rosterOf(['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1'])
 /** The zones are shown as c, a, b: by region. */
 const ZONES = [
   { id: 'a', region: 'us', provider: 'aws' },

@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { MembersPage } from './MembersPage'
@@ -75,18 +75,6 @@ test('an administrator gives no role above their own and leaves owners alone', a
       .map(({ textContent }) => textContent),
   ).toEqual(['Viewer', 'Editor', 'Admin'])
   expect(screen.queryByLabelText('Role of owner@sinemora.example')).toBeNull()
-})
-
-test('a refused address keeps what was typed, and the field shows why', async () => {
-  await open({
-    'POST /v1/invitations': () => refuse('email', 'Already a member.'),
-  })
-  await userEvent.click(await screen.findByRole('button', { name: 'Invite a person' }))
-  const field = screen.getByLabelText<HTMLInputElement>('E-mail')
-  await fill(field, 'ada@example.com')
-  await userEvent.click(screen.getByRole('button', { name: 'Send invitation' }))
-  expect(await screen.findByText('Already a member.')).toBeTruthy()
-  expect(field.value).toBe('ada@example.com')
 })
 
 test('an invitation is renewed and revoked, and a failed mail shows its reason', async () => {

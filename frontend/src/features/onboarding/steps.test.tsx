@@ -3,7 +3,7 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import type { EnrolmentToken, Mesh } from '~/api/types'
-import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
@@ -16,18 +16,6 @@ const TOKEN = {
   expires_at: new Date(Date.now() + 3_600_000).toISOString(),
 } as EnrolmentToken
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
-
-test('a refused mesh keeps the typed values and shows the reason at the field', async () => {
-  const onMesh = vi.fn()
-  mockApi({ 'POST /v1/meshes': () => refuse('window_s', 'At most 60.') })
-  await showPage(<MeshStep meshes={[MESH]} mesh={MESH} onMesh={onMesh} />)
-  await press('New mesh')
-  await userEvent.type(screen.getByLabelText('Name'), 'second')
-  await press('Create mesh')
-  expect(await screen.findByText('At most 60.')).toBeTruthy()
-  expect(screen.getByLabelText<HTMLInputElement>('Name').value).toBe('second')
-  expect(onMesh).not.toHaveBeenCalled()
-})
 
 test('a new mesh can be cancelled', async () => {
   mockApi({})

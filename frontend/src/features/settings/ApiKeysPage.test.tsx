@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ApiKeysPage } from './ApiKeysPage'
@@ -21,31 +21,6 @@ const KEY = {
 }
 
 const openForm = async () => userEvent.click(await screen.findByRole('button', { name: 'New key' }))
-
-test('a key is created with its scope and shown once', async () => {
-  const sent = mockApi({
-    'GET /v1/api-keys': [],
-    'POST /v1/api-keys': () => reply(201, { ...KEY, secret: 'sm_abc_secret' }),
-  })
-  await showPage(<ApiKeysPage />)
-  await openForm()
-  await fill(screen.getByLabelText('Name'), 'Dashboards')
-  await userEvent.selectOptions(screen.getByLabelText('Scope'), 'Read and write')
-  await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
-  expect(await screen.findByText('sm_abc_secret')).toBeTruthy()
-  expect(bodiesOf(sent, 'POST /v1/api-keys')).toMatchObject([{ name: 'Dashboards', scopes: ['read', 'write'] }])
-})
-
-test('a refused key keeps its name, and the field shows why', async () => {
-  mockApi({ 'GET /v1/api-keys': [], 'POST /v1/api-keys': () => refuse('name', 'There is a key of this name.') })
-  await showPage(<ApiKeysPage />)
-  await openForm()
-  const name = screen.getByLabelText<HTMLInputElement>('Name')
-  await fill(name, 'Dashboards')
-  await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
-  expect(await screen.findByText('There is a key of this name.')).toBeTruthy()
-  expect(name.value).toBe('Dashboards')
-})
 
 test('a key is limited to the resources that are selected', async () => {
   const sent = mockApi({

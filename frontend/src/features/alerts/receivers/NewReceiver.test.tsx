@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { NewReceiver } from './NewReceiver'
@@ -42,18 +42,6 @@ test('another type of receiver has other fields', async () => {
   expect(bodiesOf(sent, 'POST /v1/receivers')).toEqual([
     { name: 'Pager', kind: 'pagerduty', settings: {}, secret: { routing_key: 'k' } },
   ])
-})
-
-test('a refused receiver keeps the typed values and shows the reason at the field', async () => {
-  mockApi({ ...API, 'POST /v1/receivers': () => refuse('settings/to', 'Not an e-mail address.') })
-  await showPage(<NewReceiver onDone={() => {}} />)
-  await chooseMail()
-  await userEvent.type(field('Name'), 'On-call')
-  await userEvent.type(field('To'), 'nobody')
-  await press('Add receiver')
-  expect(await screen.findByText('Not an e-mail address.')).toBeTruthy()
-  expect(field('To').getAttribute('aria-invalid')).toBe('true')
-  expect([field('Name').value, field('To').value]).toEqual(['On-call', 'nobody'])
 })
 
 test('a form that is sent again after a failure creates one receiver', async () => {

@@ -17,16 +17,6 @@ const RULE_ANSWERS = {
   'GET /v1/zones': [],
 }
 
-test('a refused rule keeps the typed values and shows the reason at the field', async () => {
-  mockApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => refuse('name', 'There is a rule of this name.') })
-  const router = await showPage(<RuleEditor meshId="m" />)
-  await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Slow')
-  await userEvent.click(await screen.findByRole('button', { name: 'Create rule' }))
-  expect(await screen.findByText('There is a rule of this name.')).toBeTruthy()
-  expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('Slow')
-  expect(router.state.location.pathname).toBe('/')
-})
-
 test('more breaching windows than windows evaluated are refused before the form is sent', async () => {
   mockApi(RULE_ANSWERS)
   await showPage(<RuleEditor meshId="m" />)
