@@ -168,7 +168,7 @@ test('a VM without planned paths says so instead of counting none', async () => 
   expect(screen.queryByText(/of 0 paths/)).toBeNull()
 })
 
-test('a VM shows its row and its column, each peer a link to the path', async () => {
+test('a VM shows its row and its column, each peer a link to the path, its applications and incidents', async () => {
   await open()
   expect(await screen.findByRole('heading', { name: 'Paths in production' })).toBeTruthy()
   expect(screen.getByText(/^now: ± 900 ns/)).toBeTruthy()
@@ -183,83 +183,65 @@ test('a VM shows its row and its column, each peer a link to the path', async ()
   const [out, into] = screen.getAllByRole('link', { name: 'db' })
   expect(out?.getAttribute('href')).toBe('/meshes/m/paths/web/db')
   expect(into?.getAttribute('href')).toBe('/meshes/m/paths/db/web')
-})
-
-test('a VM lists its applications and the incidents that are about it', async () => {
-  await open()
   expect(await rowsOf('Applications on this VM')).toEqual(['checkoutfrontproduction'])
   const incidents = await rowsOf('Incidents')
   expect(incidents).toHaveLength(1)
   expect(incidents[0]).toMatch(/^Delay at web-1Warning/)
 })
 
-const clockPanel = async () =>
-  within((await screen.findByRole('heading', { name: 'Clock error' })).parentElement as HTMLElement)
+const panelOf = async (name: string) =>
+  within((await screen.findByRole('heading', { name })).parentElement as HTMLElement)
 
-test('the clock errors of a VM over time are a chart in words, with the least and the largest', async () => {
+test('clock errors, traffic and waits of a VM are charts in words, and the budget says where delays come from', async () => {
   await open()
-  const panel = await clockPanel()
-  const words = 'Median of paths 900 ns to 1.10 µs; Largest of paths 2.00 µs to 4.00 µs'
-  expect(await panel.findByRole('img', { name: `Clock error in production over time: ${words}` })).toBeTruthy()
-  expect(panel.getByText('One point every 1 min.')).toBeTruthy()
-})
+  const clocks = await panelOf('Clock error')
+  const errors = 'Median of paths 900 ns to 1.10 µs; Largest of paths 2.00 µs to 4.00 µs'
+  expect(await clocks.findByRole('img', { name: `Clock error in production over time: ${errors}` })).toBeTruthy()
+  expect(clocks.getByText('One point every 1 min.')).toBeTruthy()
 
-test('without measured paths the clock error of that time is not known', async () => {
-  await open({ 'GET /v1/vms/web/clock-errors': { meshes: [clocks([null, null], [null, null])] } })
-  const panel = await clockPanel()
-  expect(await panel.findByText('No paths from this VM were measured in this time.')).toBeTruthy()
-  expect(panel.queryByRole('img')).toBeNull()
-})
+  const sent = await panelOf('Traffic')
+  const rates = 'Sent 9.00 Mbit/s to 12.0 Mbit/s; Received 500 kbit/s to 1.00 Mbit/s'
+  expect(await sent.findByRole('img', { name: `Traffic over time: ${rates}` })).toBeTruthy()
+  expect(sent.getByRole('heading', { name: 'Interface eth0' })).toBeTruthy()
 
-test('the range in the address is that of the clock errors', async () => {
-  const sent = mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />, '/?from=2026-11-20T08:00:00.000Z&until=2026-11-20T09:00:00.000Z')
-  await (await clockPanel()).findByRole('img')
-  const asked = sent.find(({ to }) => to === 'GET /v1/vms/web/clock-errors')?.query
-  expect([asked?.get('from'), asked?.get('to')]).toEqual(['2026-11-20T08:00:00.000Z', '2026-11-20T09:00:00.000Z'])
-})
+  // What is not available is no zero.
+  const waits = await panelOf('Waiting on the host')
+  const late = '79.0 µs to 50.0 ms'
+  const parts = `Wake-ups late by ${late}; Kernel to program ${late}; Program to driver not available; Own queue not available`
+  expect(await waits.findByRole('img', { name: `Waits on the host over time: ${parts}` })).toBeTruthy()
+  const value = (name: string) => waits.getByText(name).nextElementSibling?.textContent
+  expect(value('Waited for a processor')).toBe('25.0 %')
+  expect(value('Stolen by the hypervisor')).toBe('not available')
 
-test('a VM shows where its delays come from, outbound and inbound', async () => {
-  await open()
-  expect(await screen.findByRole('heading', { name: 'Latency budget in production' })).toBeTruthy()
+  expect(screen.getByRole('heading', { name: 'Latency budget in production' })).toBeTruthy()
   const sentences = (await screen.findAllByText(/^Of the /)).map((sentence) => sentence.textContent)
   expect(sentences[0]).toMatch(/^Of the 80\.0 µs at the median, 60\.0 µs is the lowest .* median over 28 paths\.$/)
   expect(sentences[1]).toMatch(/^Of the 90\.0 µs at the median/)
 })
 
-const panelOf = async (name: string) =>
-  within((await screen.findByRole('heading', { name })).parentElement as HTMLElement)
-
-test('the traffic of a VM is a chart in words', async () => {
-  await open()
-  const panel = await panelOf('Traffic')
-  const words = 'Sent 9.00 Mbit/s to 12.0 Mbit/s; Received 500 kbit/s to 1.00 Mbit/s'
-  expect(await panel.findByRole('img', { name: `Traffic over time: ${words}` })).toBeTruthy()
-  expect(panel.getByRole('heading', { name: 'Interface eth0' })).toBeTruthy()
+test('what was not measured or reported in that time gets a sentence instead of a chart', async () => {
+  await open({
+    'GET /v1/vms/web/clock-errors': { meshes: [clocks([null, null], [null, null])] },
+    'GET /v1/vms/web/host-waits': hostWaits([null], null),
+    'GET /v1/vms/web/traffic': traffic([null], [null], null),
+  })
+  for (const [name, words] of [
+    ['Clock error', 'No paths from this VM were measured in this time.'],
+    ['Waiting on the host', /^No waits reported in this time\./],
+    ['Traffic', /^No traffic reported in this time\./],
+  ] as const) {
+    const panel = await panelOf(name)
+    expect(await panel.findByText(words)).toBeTruthy()
+    expect(panel.queryByRole('img')).toBeNull()
+  }
 })
 
-test('waits on the host are a chart in words, and what is not available is no zero', async () => {
-  await open()
-  const panel = await panelOf('Waiting on the host')
-  const late = '79.0 µs to 50.0 ms'
-  const words = `Wake-ups late by ${late}; Kernel to program ${late}; Program to driver not available; Own queue not available`
-  expect(await panel.findByRole('img', { name: `Waits on the host over time: ${words}` })).toBeTruthy()
-  const value = (name: string) => panel.getByText(name).nextElementSibling?.textContent
-  expect(value('Waited for a processor')).toBe('25.0 %')
-  expect(value('Stolen by the hypervisor')).toBe('not available')
-})
-
-test('an agent that reports no waits gets a sentence', async () => {
-  await open({ 'GET /v1/vms/web/host-waits': hostWaits([null], null) })
-  const panel = await panelOf('Waiting on the host')
-  expect(await panel.findByText(/^No waits reported in this time\./)).toBeTruthy()
-})
-
-test('without counters the page says why', async () => {
-  await open({ 'GET /v1/vms/web/traffic': traffic([null], [null], null) })
-  const panel = await panelOf('Traffic')
-  expect(await panel.findByText(/^No traffic reported in this time\./)).toBeTruthy()
-  expect(panel.queryByRole('img')).toBeNull()
+test('the range in the address is that of the clock errors', async () => {
+  const sent = mockApi(ANSWERS)
+  await showPage(<VmPage vmId="web" />, '/?from=2026-11-20T08:00:00.000Z&until=2026-11-20T09:00:00.000Z')
+  await (await panelOf('Clock error')).findByRole('img')
+  const asked = sent.find(({ to }) => to === 'GET /v1/vms/web/clock-errors')?.query
+  expect([asked?.get('from'), asked?.get('to')]).toEqual(['2026-11-20T08:00:00.000Z', '2026-11-20T09:00:00.000Z'])
 })
 
 test('a token bucket says when it is empty at this rate, with what is sure', async () => {

@@ -104,7 +104,7 @@ async function open(answers: object = {}) {
 
 const address = () => JSON.parse(screen.getByRole('status', { name: 'address' }).textContent ?? '')
 
-test('what slows a path names the applications on it and what it costs them', async () => {
+test('what slows a path names the applications on it with their cost, and the incidents that include it', async () => {
   await open()
   await userEvent.click(screen.getByRole('tab', { name: 'Why slow?' }))
   const table = within(await screen.findByRole('region', { name: 'Applications affected' }))
@@ -112,11 +112,6 @@ test('what slows a path names the applications on it and what it costs them', as
   expect(rows[1]).toMatch(/^application a3\.10 %82\.0 %90\.0 %, missed1 of 4$/)
   expect(rows[2]).toMatch(/^application b–82\.0 %–1 of 4$/)
   expect(table.getByRole('link', { name: 'application a' }).getAttribute('href')).toBe('/applications/a')
-})
-
-test('what slows a path names the incidents that include it', async () => {
-  await open()
-  await userEvent.click(screen.getByRole('tab', { name: 'Why slow?' }))
   const list = within(await screen.findByRole('region', { name: 'Incidents' }))
   const links = list.getAllByRole('link').map((link) => link.getAttribute('href'))
   expect(links).toEqual(['/incidents/i', '/incidents/k'])

@@ -42,8 +42,8 @@ async function showIncident(changes: Partial<Incident> = {}, deliveries: object[
   return { sent, router }
 }
 
-test('the headline says what, where, how much over usual, since when, and who suffers', async () => {
-  await showIncident()
+test('an incident says what, where, how much over usual, since when, who suffers, why, and what to do first', async () => {
+  const { sent } = await showIncident()
   const headline = screen.getByRole('region', { name: 'Summary' })
   expect(headline.textContent).toMatch(
     /^One-way delay, p50: 21\.0 µs → 412 µs \(\+391 µs, limit 36\.0 µs\) on 5 of 5 paths from a-1\.Since /,
@@ -54,10 +54,29 @@ test('the headline says what, where, how much over usual, since when, and who su
   expect(href('Moves for checkout')).toBe('/recommendations?mesh=m&incident=i&application=a')
   const runbook = screen.getByRole('link', { name: 'Runbook: Delay above its baseline' })
   expect(runbook.getAttribute('href')).toBe('https://runbooks.example/slow')
-})
 
-test('an open incident is to be acknowledged first, an acknowledged one to be resolved', async () => {
-  await showIncident()
+  const suspects = within(screen.getByRole('region', { name: 'Suspects' }))
+  const row = within(suspects.getByRole('row', { name: /^egress of a-1/ }))
+  expect(row.getByRole('link').getAttribute('href')).toBe('/vms/v1')
+  expect(row.getByText('5 of 5 affected paths')).toBeTruthy()
+  const zones = await suspects.findByRole('link', { name: 'zone eu-1a to zone eu-1b' })
+  await expect.poll(() => zones.getAttribute('href')).toBe(`/meshes/m?${TIME}&view=0%2C4%2C4`)
+  const paths = within(screen.getByRole('region', { name: 'Paths with the largest change' }))
+  expect(paths.getByRole('link', { name: 'a-1 → b-1' }).getAttribute('href')).toBe(`/meshes/m/paths/v1/v2?${TIME}`)
+  expect(paths.getByText('+400 µs')).toBeTruthy()
+
+  const name = 'One-way delay, p50 of a-1 → b-1 around the incident; usual 20.0 µs, limit 36.0 µs'
+  expect((await screen.findByRole('img', { name })).dataset.limits).toBe('20000,36000')
+  const request = sent.find(({ to }) => to === 'GET /v1/meshes/m/paths/v1/v2/series')
+  expect(request?.query.get('statistic')).toBe('p50')
+  expect(Date.parse(request?.query.get('from') ?? '')).toBeLessThan(Date.parse('2026-11-23T10:32:01Z'))
+  expect(request?.query.get('to')).toBeNull()
+
+  expect(screen.getByRole('heading', { name: 'The network changed.' })).toBeTruthy()
+  const reasons = within(screen.getByRole('heading', { name: 'Reasons' }).closest('section') as HTMLElement)
+  expect(reasons.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual(
+    incident().figures.sentences.slice(1),
+  )
   const variant = (name: string) => screen.getByRole('button', { name }).getAttribute('data-variant')
   await screen.findByRole('button', { name: 'Acknowledge' })
   expect([variant('Acknowledge'), variant('Resolve')]).toEqual(['filled', 'default'])
@@ -68,39 +87,6 @@ test('an acknowledged incident is to be resolved', async () => {
   const resolve = await screen.findByRole('button', { name: 'Resolve' })
   expect(resolve.getAttribute('data-variant')).toBe('filled')
   expect(screen.queryByRole('button', { name: 'Acknowledge' })).toBeNull()
-})
-
-test('suspects and paths are links, and suspects say how much they explain', async () => {
-  const { router } = await showIncident()
-  const suspects = within(screen.getByRole('region', { name: 'Suspects' }))
-  const row = within(suspects.getByRole('row', { name: /^egress of a-1/ }))
-  expect(row.getByRole('link').getAttribute('href')).toBe('/vms/v1')
-  expect(row.getByText('5 of 5 affected paths')).toBeTruthy()
-  const zones = await suspects.findByRole('link', { name: 'zone eu-1a to zone eu-1b' })
-  await expect.poll(() => zones.getAttribute('href')).toBe(`/meshes/m?${TIME}&view=0%2C4%2C4`)
-  const paths = within(screen.getByRole('region', { name: 'Paths with the largest change' }))
-  expect(paths.getByRole('link', { name: 'a-1 → b-1' }).getAttribute('href')).toBe(`/meshes/m/paths/v1/v2?${TIME}`)
-  expect(paths.getByText('+400 µs')).toBeTruthy()
-  expect(router.state.location.pathname).toBe('/')
-})
-
-test('the chart shows the worst path with its usual value and the limit', async () => {
-  const { sent } = await showIncident()
-  const name = 'One-way delay, p50 of a-1 → b-1 around the incident; usual 20.0 µs, limit 36.0 µs'
-  expect((await screen.findByRole('img', { name })).dataset.limits).toBe('20000,36000')
-  const request = sent.find(({ to }) => to === 'GET /v1/meshes/m/paths/v1/v2/series')
-  expect(request?.query.get('statistic')).toBe('p50')
-  expect(Date.parse(request?.query.get('from') ?? '')).toBeLessThan(Date.parse('2026-11-23T10:32:01Z'))
-  expect(request?.query.get('to')).toBeNull()
-})
-
-test('the verdict is named, and its reasons are the sentences that notices have', async () => {
-  await showIncident()
-  expect(screen.getByRole('heading', { name: 'The network changed.' })).toBeTruthy()
-  const reasons = within(screen.getByRole('heading', { name: 'Reasons' }).closest('section') as HTMLElement)
-  expect(reasons.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual(
-    incident().figures.sentences.slice(1),
-  )
 })
 
 test('the culprit is silenced for a while without leaving the page', async () => {
