@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.advisors.compute_mix.test_price_difference import BASIS
-from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, Member, MeshWorld, join
 from tests.test_every_route import filled, operations
 from tests.test_names_taken import bodies
 from tests.test_unknown_fields import resolved
@@ -31,6 +31,20 @@ def updates() -> list[tuple[str, dict[str, dict[str, Any]]]]:
             (body,) = resolved(operation["requestBody"]["content"]["application/json"]["schema"])
             found.append((path, body["properties"]))
     return found
+
+
+def test_the_second_of_two_who_read_the_same_is_refused(owner: Member, make_mesh: Any):
+    mesh, member = make_mesh(owner, 1).id, f"/v1/members/{join(owner, 'viewer').user_id}"
+    for path, read, first, second in (
+        (f"/v1/meshes/{mesh}/artifact-settings", 0, {"enabled": False, "rate_mbit": 20}, {"enabled": False}),
+        (f"{member}/meshes", 1, {"mesh_ids": [str(mesh)]}, {"mesh_ids": None}),
+        (f"{member}/role", 2, {"role": "editor"}, {"role": "admin"}),
+    ):
+        header = {"If-Match": f'"{read}"'}
+        assert owner.put(path, json=first, headers=header).json()["version"] == read + 1, path
+        refused = owner.put(path, json=second, headers=header)
+        assert (refused.status_code, refused.json()["code"]) == (412, "version_changed"), path
+    assert owner.delete(member, headers={"If-Match": '"2"'}).status_code == 412
 
 
 def takes_null(field: dict[str, Any]) -> bool:

@@ -82,15 +82,6 @@ def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -
     return list(session.scalars(select(Vm).where(Vm.name.in_(names) | Vm.id.in_(ids))))
 
 
-def lock_mesh(session: Session, *mesh_ids: UUID) -> None:
-    """Lock meshes until the end of the transaction: it serialises what is placed on them, and comes before all of that.
-
-    Changes of their members take the lock too. Rows that only refer to a mesh do not wait.
-    """
-    statement = select(Mesh.id).where(Mesh.id.in_(mesh_ids)).order_by(Mesh.id)
-    session.execute(statement.with_for_update(key_share=True, of=Mesh))
-
-
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
     """Return the ids of the VMs of a mesh."""
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))

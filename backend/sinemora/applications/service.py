@@ -17,6 +17,7 @@ from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, 
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import Mesh
+from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing, invalid
 from sinemora.kit.field_errors import message_of
@@ -51,7 +52,7 @@ def lock_meshes(session: Session, bodies: Collection[ApplicationCreate]) -> None
     """Lock all meshes that declarations name, in one order: two manifests may name them in different ones."""
     meshes = [mesh.id for name in {body.mesh for body in bodies} if (mesh := _mesh_of(session, name))]
     apart_from = [name for body in bodies for name in body.apart_from]
-    queries.lock_mesh(session, *meshes, *_meshes_of(session, apart_from))
+    lock_mesh(session, *meshes, *_meshes_of(session, apart_from))
 
 
 def get_application(session: Session, application_id: UUID) -> Application:
@@ -67,7 +68,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     `contract_impossible`.
     """
     mesh_id = _mesh(session, body.mesh).id
-    queries.lock_mesh(session, mesh_id, *_meshes_of(session, body.apart_from))
+    lock_mesh(session, mesh_id, *_meshes_of(session, body.apart_from))
     _name_free(session, body.name)
     application = Application(
         name=body.name,
@@ -136,7 +137,7 @@ def delete_application(session: Session, actor: Actor, application_id: UUID, pre
 
 def _locked(session: Session, application_id: UUID, others: Collection[UUID] = ()) -> Application:
     """Return an application as it is now, locked after its mesh and `others`. ProductError `application_unknown`."""
-    queries.lock_mesh(session, get_application(session, application_id).mesh_id, *others)
+    lock_mesh(session, get_application(session, application_id).mesh_id, *others)
     return existing(locked(session, Application, application_id), "application")
 
 

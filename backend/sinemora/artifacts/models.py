@@ -12,6 +12,7 @@ from sqlalchemy.types import TEXT
 from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.errors import taken_as
+from sinemora.kit.http.etag import Versioned
 
 
 class Chunking(StrEnum):
@@ -41,7 +42,7 @@ class WaitsFor(StrEnum):
     """`sinemora-transfer` of the VM has not asked for artifacts lately: it is stopped, or not installed."""
 
 
-class ArtifactSettings(TenantOwned, Base):
+class ArtifactSettings(Versioned, TenantOwned, Base):
     """Distribution of artifacts in a mesh. A mesh without a row distributes none."""
 
     __tablename__ = "artifact_settings"
@@ -52,6 +53,7 @@ class ArtifactSettings(TenantOwned, Base):
     )
 
     mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    version: Mapped[int] = mapped_column(server_default=text("1"))
     enabled: Mapped[bool]
     rate_mbit: Mapped[int]
     budget_mib: Mapped[int]

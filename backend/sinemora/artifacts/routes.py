@@ -14,6 +14,7 @@ from sinemora.artifacts.models import Artifact
 from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.idempotency import only_reads
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.kit.http.routes import accepts
@@ -35,15 +36,15 @@ def read_artifact_settings(mesh_id: UUID, session: SessionDep, actor: Viewer) ->
     return service.read_settings(session, mesh_id)
 
 
-@router.put("/meshes/{mesh_id}/artifact-settings", responses=responses(404, 409, 422))
+@router.put("/meshes/{mesh_id}/artifact-settings", responses=responses(404, 409, 412, 422))
 def set_artifact_settings(
-    mesh_id: UUID, body: schemas.ArtifactSettingsWrite, session: SessionDep, actor: Editor
+    mesh_id: UUID, body: schemas.ArtifactSettingsWrite, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> schemas.ArtifactSettingsRead:
     """Switch the distribution of artifacts in a mesh on or off, and set its limits. Off is the default.
 
     An agent takes part when its own setting `artifacts` is on too.
     """
-    return service.write_settings(session, actor, mesh_id, body)
+    return service.write_settings(session, actor, mesh_id, body, precondition)
 
 
 @router.post("/artifacts/missing-blocks", responses=responses(422))

@@ -31,6 +31,7 @@ class ArtifactSettingsRead(Read):
     rate_mbit: int
     budget_mib: int
     serving: int
+    version: int
 
 
 class BlockDigests(Write):

@@ -16,9 +16,11 @@ from sinemora.artifacts.core import manifest as manifests
 from sinemora.artifacts.core.manifest import BLOCK_BYTES_MAX, Block
 from sinemora.artifacts.models import Artifact, ArtifactCopy, ArtifactSettings, CopyState, WaitsFor
 from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError, existing
+from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.signing import public_keys
 
 SEEN_FOR = timedelta(seconds=60)
@@ -32,25 +34,32 @@ BYTES_OF_MBIT = 125_000
 def read_settings(session: Session, mesh_id: UUID) -> schemas.ArtifactSettingsRead:
     """Return the distribution of artifacts in a mesh. ProductError `mesh_unknown`."""
     mesh = get_mesh(session, mesh_id)
-    row = queries.settings_of(session, [mesh.id]).get(mesh.id)
-    serving = queries.peers_of(session, mesh.id, datetime.now(UTC) - SEEN_FOR) if row and row.enabled else []
-    return schemas.ArtifactSettingsRead(
-        mesh_id=mesh.id,
-        enabled=row is not None and row.enabled,
-        rate_mbit=schemas.RATE_MBIT if row is None else row.rate_mbit,
-        budget_mib=schemas.BUDGET_MIB if row is None else row.budget_mib,
-        serving=len(serving),
-    )
+    row = session.get(ArtifactSettings, mesh.id)
+    if row is None:
+        off = schemas.ArtifactSettingsWrite(enabled=False).model_dump()
+        row = ArtifactSettings(mesh_id=mesh.id, version=0, **off)
+    serving = queries.peers_of(session, mesh.id, datetime.now(UTC) - SEEN_FOR) if row.enabled else []
+    return schemas.ArtifactSettingsRead.from_row(row, serving=len(serving))
 
 
 def write_settings(
-    session: Session, actor: Actor, mesh_id: UUID, body: schemas.ArtifactSettingsWrite
+    session: Session, actor: Actor, mesh_id: UUID, body: schemas.ArtifactSettingsWrite, precondition: IfMatch
 ) -> schemas.ArtifactSettingsRead:
-    """Set the distribution of artifacts in a mesh. ProductError `mesh_unknown`, `secret_key_missing`."""
+    """Set the distribution of artifacts in a mesh.
+
+    ProductError `mesh_unknown`, `secret_key_missing`, `version_changed`.
+    """
     mesh = get_mesh(session, mesh_id)
     if body.enabled:
         public_keys()  # without a key nothing can be signed
-    session.merge(ArtifactSettings(tenant_id=session.info["tenant_id"], mesh_id=mesh.id, **body.model_dump()))
+    lock_mesh(session, mesh.id)  # of two first ones at once, the second replaces the first
+    row = session.get(ArtifactSettings, mesh.id)
+    precondition.check(row)
+    if row is None:
+        session.add(ArtifactSettings(mesh_id=mesh.id, **body.model_dump()))
+    else:
+        for name, value in body.model_dump().items():
+            setattr(row, name, value)
     session.flush()
     audit.record(session, actor, "mesh.artifacts_set", mesh.id, mesh.name, **body.model_dump())
     return read_settings(session, mesh_id)

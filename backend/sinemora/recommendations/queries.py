@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import Incident
 from sinemora.applications.models import Application, Task
-from sinemora.applications.queries import lock_mesh
 from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.jobs.models import Job
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.applications import queries as applications
+from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.errors import existing
 from sinemora.kit.http.etag import IfMatch
@@ -23,7 +23,7 @@ def put_schedule(
     """Create or replace the schedule of a mesh. ProductErrors of `checks.check`, `version_changed`."""
     mesh = mesh_state(session, mesh_id)
     checks.check(session, mesh_id, body)
-    applications.lock_mesh(session, mesh_id)  # of two first ones at once, the second replaces the first
+    lock_mesh(session, mesh_id)  # of two first ones at once, the second replaces the first
     row = session.get(RecommendationSchedule, mesh_id)
     precondition.check(row)
     if row is None:

@@ -15,6 +15,7 @@ from sinemora.applications import queries as applications
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
+from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing
@@ -84,7 +85,7 @@ def recommend(
     progress.report(0.9, "comparing alternatives of each move")
     result = explanation.build_result(instance, history, request, solution)
     # Of two searches that end at once the second one sees the proposal of the first.
-    applications.lock_mesh(session, mesh_id)
+    lock_mesh(session, mesh_id)
     recommendation = Recommendation(
         mesh_id=mesh_id,
         state=RecommendationState.proposed,
@@ -155,7 +156,7 @@ def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition:
 
     ProductErrors of `accept`, `moves_none`, `recommendation_outdated`.
     """
-    applications.lock_mesh(session, get_recommendation(session, recommendation_id).mesh_id)
+    lock_mesh(session, get_recommendation(session, recommendation_id).mesh_id)
     recommendation = _deciding(session, recommendation_id, precondition, OPEN)
     steps = steps_of(recommendation)
     if not steps:

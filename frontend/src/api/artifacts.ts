@@ -34,7 +34,8 @@ export const artifactSettingsQuery = (meshId: string) =>
 
 export const useWriteArtifactSettings = (meshId: string) =>
   useAction(
-    (body: ArtifactSettingsInput) => put('/v1/meshes/{mesh_id}/artifact-settings', { ...ofMesh(meshId), body }),
+    ({ version, ...body }: ArtifactSettingsInput & { version: string }) =>
+      put('/v1/meshes/{mesh_id}/artifact-settings', { ...ofMesh(meshId), body, version }),
     [['meshes', meshId, 'artifact-settings']],
   )
 

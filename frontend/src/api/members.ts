@@ -44,15 +44,15 @@ export const ownTenantsQuery = queryOptions({
 
 export const useSetRole = () =>
   useAction(
-    ({ id, role }: { id: string; role: Role }) =>
-      put('/v1/members/{user_id}/role', { path: { user_id: id }, body: { role } }),
+    ({ id, version, role }: Member) =>
+      put('/v1/members/{user_id}/role', { path: { user_id: id }, body: { role }, version }),
     [['members'], ['session']],
   )
 
 export const useSetMeshes = () =>
   useAction(
-    ({ id, meshIds }: { id: string; meshIds: string[] | null }) =>
-      put('/v1/members/{user_id}/meshes', { path: { user_id: id }, body: { mesh_ids: meshIds } }),
+    ({ id, version, meshIds }: { id: string; version: number; meshIds: string[] | null }) =>
+      put('/v1/members/{user_id}/meshes', { path: { user_id: id }, body: { mesh_ids: meshIds }, version }),
     [['members']],
   )
 

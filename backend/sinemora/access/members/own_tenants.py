@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -45,8 +45,9 @@ def switch(actor: Actor, secret: str, tenant_id: UUID) -> None:
         if member is None or row is None:
             raise NotFound("tenant")
         row.tenant_id = tenant_id
-        member.opened_at = datetime.now(UTC)
-        session.flush()
+        # Its version stays: administrators hold it.
+        own = update(Membership).where(Membership.tenant_id == tenant_id, Membership.user_id == actor.id)
+        session.execute(own.values(opened_at=datetime.now(UTC)))
         audit.record_session(session, tenant_id, member.user, "session.switched", {"from": actor.tenant_name})
 
 

@@ -21,6 +21,7 @@ from sinemora.access.tenants.mesh_limits import Names
 from sinemora.access.tenants.models import Membership
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.paging import Page, Paging, paginate
 
 router = signed_in_router("/v1", None)
@@ -34,26 +35,36 @@ def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[schem
     return Page(items=[_member(row, names) for row in members.items], next_cursor=members.next_cursor)
 
 
-@router.put("/members/{user_id}/role", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 422))
-def set_member_role(user_id: UUID, body: schemas.RoleSet, session: SessionDep, actor: Admin) -> schemas.MemberRead:
+@router.put(
+    "/members/{user_id}/role", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 412, 422)
+)
+def set_member_role(
+    user_id: UUID, body: schemas.RoleSet, session: SessionDep, actor: Admin, precondition: Precondition
+) -> schemas.MemberRead:
     """Change the role of a member. An administrator gives roles up to admin; only owners change owners."""
-    return _member(service.set_role(session, actor, user_id, body.role), Names.read(session))
+    return _member(service.set_role(session, actor, user_id, body.role, precondition), Names.read(session))
 
 
 @router.put(
-    "/members/{user_id}/meshes", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 422)
+    "/members/{user_id}/meshes", tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409, 412, 422)
 )
-def set_member_meshes(user_id: UUID, body: schemas.MeshesSet, session: SessionDep, actor: Admin) -> schemas.MemberRead:
+def set_member_meshes(
+    user_id: UUID, body: schemas.MeshesSet, session: SessionDep, actor: Admin, precondition: Precondition
+) -> schemas.MemberRead:
     """Limit a viewer or an editor to some meshes, or let them see all. It holds from their next request."""
-    return _member(service.set_meshes(session, actor, user_id, body.mesh_ids), Names.read(session))
+    return _member(service.set_meshes(session, actor, user_id, body.mesh_ids, precondition), Names.read(session))
 
 
 @router.delete(
-    "/members/{user_id}", status_code=204, tags=["members"], dependencies=[PersonOnly], responses=responses(404, 409)
+    "/members/{user_id}",
+    status_code=204,
+    tags=["members"],
+    dependencies=[PersonOnly],
+    responses=responses(404, 409, 412),
 )
-def remove_member(user_id: UUID, session: SessionDep, actor: Admin) -> None:
+def remove_member(user_id: UUID, session: SessionDep, actor: Admin, precondition: Precondition) -> None:
     """Remove a member. Their sessions in this tenant and their personal API keys end at once."""
-    service.remove(session, actor, user_id)
+    service.remove(session, actor, user_id, precondition)
 
 
 @router.post(
@@ -115,11 +126,5 @@ def switch_tenant(tenant_id: UUID, request: Request, actor: Viewer) -> None:
 
 
 def _member(row: Membership, names: Names) -> schemas.MemberRead:
-    return schemas.MemberRead(
-        id=row.user_id,
-        email=row.user.email,
-        name=row.user.name,
-        role=row.role,
-        meshes=names.of(mesh_limits.of_member(row)),
-        created_at=row.created_at,
-    )
+    meshes = names.of(mesh_limits.of_member(row))
+    return schemas.MemberRead.from_row(row, id=row.user_id, email=row.user.email, name=row.user.name, meshes=meshes)

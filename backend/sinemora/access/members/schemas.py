@@ -25,6 +25,7 @@ class MemberRead(Read):
     role: Role
     meshes: list[VisibleMesh] | None
     created_at: datetime
+    version: int
 
 
 class MeshesSet(Write):

@@ -17,15 +17,18 @@ from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import Membership, Role
 from sinemora.kit import mail, outbox
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.mail import Mail
 
 _NOTICE_VALID = timedelta(days=1)
 
 
-def set_role(session: Session, actor: Actor, user_id: UUID, role: Role) -> Membership:
-    """Change the role of a member. ProductError `member_unknown` (404), `role_too_high` (403), `last_owner` (409)."""
-    member, own = _locked(session, actor, user_id)
-    _require_may_change(own, member)
+def set_role(session: Session, actor: Actor, user_id: UUID, role: Role, precondition: IfMatch) -> Membership:
+    """Change the role of a member.
+
+    ProductError `member_unknown` (404), `role_too_high` (403), `last_owner` (409), `version_changed` (412).
+    """
+    member, own = _changeable(session, actor, user_id, precondition)
     if not may_grant(own, role):
         raise ProductError(
             "role_too_high", 403, f"Not allowed: you are {own} and can give roles up to {own}, not {role}."
@@ -42,13 +45,15 @@ def set_role(session: Session, actor: Actor, user_id: UUID, role: Role) -> Membe
     return member
 
 
-def set_meshes(session: Session, actor: Actor, user_id: UUID, mesh_ids: Sequence[UUID] | None) -> Membership:
+def set_meshes(
+    session: Session, actor: Actor, user_id: UUID, mesh_ids: Sequence[UUID] | None, precondition: IfMatch
+) -> Membership:
     """Limit a member to some meshes; None for all.
 
-    ProductError `member_unknown`, `mesh_unknown` (404), `role_too_high` (403), `role_sees_all_meshes` (409).
+    ProductError `member_unknown`, `mesh_unknown` (404), `role_too_high` (403), `role_sees_all_meshes` (409),
+    `version_changed` (412).
     """
-    member, own = _locked(session, actor, user_id)
-    _require_may_change(own, member)
+    member, _ = _changeable(session, actor, user_id, precondition)
     before, member.mesh_ids = member.mesh_ids, mesh_limits.checked(session, mesh_ids, Role(member.role))
     if before == member.mesh_ids:
         return member
@@ -58,13 +63,12 @@ def set_meshes(session: Session, actor: Actor, user_id: UUID, mesh_ids: Sequence
     return member
 
 
-def remove(session: Session, actor: Actor, user_id: UUID) -> None:
+def remove(session: Session, actor: Actor, user_id: UUID, precondition: IfMatch) -> None:
     """Remove a member. Browser sessions in this tenant and personal API keys end with the membership.
 
-    ProductError `member_unknown` (404), `role_too_high` (403), `last_owner` (409).
+    ProductError `member_unknown` (404), `role_too_high` (403), `last_owner` (409), `version_changed` (412).
     """
-    member, own = _locked(session, actor, user_id)
-    _require_may_change(own, member)
+    member, _ = _changeable(session, actor, user_id, precondition)
     _remove(session, actor, member, "member.removed")
 
 
@@ -130,11 +134,15 @@ def _lift_limit(member: Membership) -> None:
         member.mesh_ids = None
 
 
-def _require_may_change(own: Role, member: Membership) -> None:
+def _changeable(session: Session, actor: Actor, user_id: UUID, precondition: IfMatch) -> tuple[Membership, Role]:
+    """Return what `_locked` does, of a member whom the caller may change and whose version the caller has read."""
+    member, own = _locked(session, actor, user_id)
     if not may_change(own, Role(member.role)):
         raise ProductError(
             "role_too_high", 403, f"Not allowed: you are {own} and cannot change or remove an {member.role}."
         )
+    precondition.check(member)
+    return member, own
 
 
 def _require_other_owner(session: Session, tenant_id: UUID) -> None:

@@ -119,7 +119,7 @@ def _admit(session: Session, claims: dict[str, Any], browser: Browser, now: date
         raise _failed(OpenIdError(f"no tenant is named {settings().oidc_tenant!r}: see SINEMORA_OIDC_TENANT"))
     user = _user(session, claims, now)
     role = group_roles.role_of(_groups(claims), group_roles.parse(settings().oidc_roles))
-    membership = session.get(Membership, (tenant.id, user.id))
+    membership = session.get(Membership, (tenant.id, user.id), with_for_update={"of": Membership})
     if role is None:
         if membership is not None:
             sessions.record(session, user, "session.refused", browser, reason="no role for the groups")

@@ -17,11 +17,13 @@ from sqlalchemy import (
     Uuid,
     false,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.http.etag import Versioned
 
 
 class Role(StrEnum):
@@ -97,7 +99,7 @@ class User(Identified, Base):
     password_changed_at: Mapped[datetime | None] = mapped_column(server_default=func.now())
 
 
-class Membership(TenantOwned, Base):
+class Membership(Versioned, TenantOwned, Base):
     """Membership of a user in a tenant. `opened_at`: when the user last switched to the tenant.
 
     `mesh_ids`: the meshes that the user sees, null for all. Administrators and owners see all.
@@ -111,6 +113,7 @@ class Membership(TenantOwned, Base):
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
     role: Mapped[Role] = mapped_column(TEXT)
+    version: Mapped[int] = mapped_column(server_default=text("1"))
     mesh_ids: Mapped[list[UUID] | None] = mapped_column(ARRAY(Uuid))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     opened_at: Mapped[datetime | None]

@@ -12,9 +12,9 @@ from sinemora.advisors.compute_mix import offers
 from sinemora.advisors.compute_mix.basis_schemas import PriceBasisRead
 from sinemora.advisors.compute_mix.models import PriceBasis
 from sinemora.advisors.compute_mix.schemas import ServiceWrite
-from sinemora.applications.queries import lock_mesh
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
+from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.kit.errors import existing
 from sinemora.kit.http.etag import IfMatch
 

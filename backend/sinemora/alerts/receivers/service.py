@@ -201,12 +201,12 @@ def write_routing(session: Session, actor: Actor, body: RoutingWrite, preconditi
             f"Not a receiver of incidents: {', '.join(beats)} gets heartbeats alone. Remove it from the routes.",
         )
     row = queries.routing(session)
+    precondition.check(row)
     tree = body.model_dump(mode="json")
     if row is None:
         row = AlertRouting(id=uuid4(), tree=tree)
         session.add(row)
     else:
-        precondition.check(row)
         row.tree = tree
     session.flush()
     audit.record(session, actor, "alert_routing.written", row.id, "routes")

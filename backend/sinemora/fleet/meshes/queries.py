@@ -119,12 +119,21 @@ def _state(id: UUID, settings: tuple[Any, ...], members: list[Member], focus: by
     )
 
 
+def lock_mesh(session: Session, *mesh_ids: UUID) -> None:
+    """Lock meshes until the end of the transaction: it serialises what is placed on them, and comes before all of that.
+
+    Changes of their members take the lock too. Rows that only refer to a mesh do not wait.
+    """
+    statement = select(Mesh.id).where(Mesh.id.in_(mesh_ids)).order_by(Mesh.id)
+    session.execute(statement.with_for_update(key_share=True, of=Mesh))
+
+
 def set_focus(session: Session, mesh_id: UUID, pairs: bytes) -> None:
     """Store the pairs that a mesh measures in every window.
 
     The mesh is locked first: its revision rises with its focus, and every change of the mesh locks it first.
     """
-    session.execute(select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True))
+    lock_mesh(session, mesh_id)
     if not pairs:
         session.execute(delete(MeshFocus).where(MeshFocus.mesh_id == mesh_id))
         return

@@ -44,13 +44,13 @@ class IfMatch:
         self._required = required
 
     def check(self, row: Versioned | None) -> None:
-        """Check that the client read this version of `row`; None is what a PUT creates, of which no version was read.
+        """Check that the client read this version of `row`; None is what a PUT creates, which can be read as version 0.
 
         Where any version will do, wait for changes under way and continue with theirs.
         ProductError `if_match_required`, `if_match_weak`, `version_changed`.
         """
         if row is None:
-            if self._tags is not None and "*" not in self._tags:
+            if self._tags is not None and not {"*", '"0"'} & set(self._tags):
                 raise _changed()
             return
         if self._tags is None:

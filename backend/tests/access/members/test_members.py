@@ -181,6 +181,7 @@ def test_a_person_switches_between_tenants(owner: Member, other_owner: Member):
     assert owner.get(f"/v1/meshes/{mesh['id']}").status_code == 404
     assert owner.post(f"/v1/tenants/{other_owner.tenant_id}/switch").status_code == 204
     assert owner.get("/v1/auth/session").json()["role"] == "viewer"
+    assert {one["version"] for one in other_owner.get("/v1/members").json()["items"]} == {1}
     assert owner.get(f"/v1/meshes/{mesh['id']}").status_code == 200
     assert owner.post("/v1/meshes", json={"name": "m"}).status_code == 403
     assert sign_in(owner.http, owner.email).tenant_id == other_owner.tenant_id

@@ -3,7 +3,7 @@ import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { ArtifactCopies } from '~/api/types'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
+import { bodiesOf, fail, mockApi, reply, type Sent } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { ArtifactPage } from './ArtifactPage'
@@ -73,31 +73,31 @@ const COPIES: ArtifactCopies = {
   backend_bytes: 10 * MIB,
 }
 const MESH = { id: 'm', name: 'production', vm_count: 3 }
-const SETTINGS = { mesh_id: 'm', enabled: false, rate_mbit: 50, budget_mib: 2048, serving: 0 }
+const SETTINGS = { mesh_id: 'm', enabled: false, rate_mbit: 50, budget_mib: 2048, serving: 0, version: 0 }
 
 test('a distribution that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
-  let enabled = false
+  let stored = SETTINGS
   const sent = mockApi({
     'GET /v1/artifacts': [],
     'GET /v1/meshes': [MESH],
-    'GET /v1/meshes/m/artifact-settings': () => reply(200, { ...SETTINGS, enabled }),
-    'PUT /v1/meshes/m/artifact-settings': SETTINGS,
+    'GET /v1/meshes/m/artifact-settings': () => reply(200, stored),
+    'PUT /v1/meshes/m/artifact-settings': ({ headers }: Sent) =>
+      headers.get('If-Match') === `"${stored.version}"` ? reply(200, stored) : fail(412, 'Version changed.'),
   })
   await showPage(<ArtifactsPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
   const dialog = within(await screen.findByRole('dialog'))
   const rate = () => dialog.getByLabelText<HTMLInputElement>('Limit of what an agent sends and receives (Mbit/s)')
   await fill(rate(), '20')
-  enabled = true
+  stored = { ...SETTINGS, enabled: true, version: 1 }
   await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
   expect(await dialog.findByText(/^Distribute artifacts in this mesh: \S+ → \S+$/)).toBeTruthy()
   expect(rate().value).toBe('20')
-  expect(bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings')).toEqual([])
   await userEvent.click(dialog.getByRole('button', { name: 'Keep my entries' }))
   await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
   await expect
     .poll(() => bodiesOf(sent, 'PUT /v1/meshes/m/artifact-settings'))
-    .toEqual([{ enabled: true, rate_mbit: 20, budget_mib: 2048 }])
+    .toEqual([false, true].map((enabled) => ({ enabled, rate_mbit: 20, budget_mib: 2048 })))
 })
 
 test('the reason why distribution cannot be switched on is shown', async () => {

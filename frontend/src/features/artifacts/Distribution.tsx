@@ -29,8 +29,7 @@ export function Distribution({ meshes }: { meshes: readonly Mesh[] }) {
   const found = useQueries({ queries: meshes.map(({ id }) => artifactSettingsQuery(id)) })
   const rows = meshes.map((mesh, at): Row => ({ mesh, settings: found[at]?.data, error: found[at]?.error ?? null }))
   const [changing, setChanging] = useState<string | null>(null)
-  const place = rows.findIndex(({ mesh }) => mesh.id === changing)
-  const changed = rows[place]
+  const changed = rows.find(({ mesh }) => mesh.id === changing)
   return (
     <Panel title={strings.distribution}>
       <p className={pageStyles.lead}>{strings.distributionLead}</p>
@@ -68,13 +67,7 @@ export function Distribution({ meshes }: { meshes: readonly Mesh[] }) {
         opened={changed?.settings !== undefined}
         onClose={() => setChanging(null)}
       >
-        {changed?.settings && (
-          <SettingsForm
-            settings={changed.settings}
-            readAgain={async () => (await found[place]?.refetch())?.data}
-            onDone={() => setChanging(null)}
-          />
-        )}
+        {changed?.settings && <SettingsForm settings={changed.settings} onDone={() => setChanging(null)} />}
       </Dialog>
     </Panel>
   )
@@ -101,13 +94,11 @@ const linesOf = ({ enabled, rate_mbit, budget_mib }: ReturnType<typeof fieldsOf>
 
 interface FormProps {
   settings: ArtifactSettings
-  readAgain: () => Promise<ArtifactSettings | undefined>
   onDone: () => void
 }
 
-function SettingsForm({ settings, readAgain, onDone }: FormProps) {
-  const fields = fieldsOf(settings)
-  const edited = useEdited(fields, JSON.stringify(fields), linesOf)
+function SettingsForm({ settings, onDone }: FormProps) {
+  const edited = useEdited(fieldsOf(settings), String(settings.version), linesOf)
   const element = useRef<HTMLFormElement>(null)
   const write = useWriteArtifactSettings(settings.mesh_id)
   const problem = (name: string) => (write.error instanceof Problem ? write.error.field(name) : undefined)
@@ -121,14 +112,13 @@ function SettingsForm({ settings, readAgain, onDone }: FormProps) {
     }
   }
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (!edited.isSeen(fieldsOf((await readAgain()) ?? settings))) return // the notice lists the changes
-    write.mutate(typed(), { onSuccess: onDone })
+    write.mutate({ ...typed(), version: edited.version }, { onSuccess: onDone })
   }
 
   return (
-    <form className={pageStyles.form} onSubmit={(event) => void submit(event)} ref={element}>
+    <form className={pageStyles.form} onSubmit={submit} ref={element}>
       <Fragment key={edited.formKey}>
         <Checkbox name="enabled" label={strings.distribute} defaultChecked={edited.initial.enabled} data-autofocus />
         <NumberField

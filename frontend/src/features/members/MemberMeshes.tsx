@@ -38,8 +38,9 @@ function Form({ member, readAgain, onClose }: Props & { member: Member }) {
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    if (!edited.isSeen((await readAgain()) ?? member)) return // the notice lists the changes
-    set.mutate({ id: member.id, meshIds: limitOf(ids) }, { onSuccess: onClose })
+    const now = (await readAgain()) ?? member
+    if (!edited.isSeen(now)) return // the notice lists the changes
+    set.mutate({ id: member.id, version: now.version, meshIds: limitOf(ids) }, { onSuccess: onClose })
   }
 
   /** Keep the choice if the person has made one. */

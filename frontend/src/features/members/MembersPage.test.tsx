@@ -15,6 +15,7 @@ const MEMBERS = [
     role: 'owner',
     meshes: null,
     created_at: '2026-11-20T00:00:00Z',
+    version: 1,
   },
   {
     id: 'u2',
@@ -23,6 +24,7 @@ const MEMBERS = [
     role: 'viewer',
     meshes: null,
     created_at: '2026-11-21T00:00:00Z',
+    version: 4,
   },
 ]
 const INVITATION = {
@@ -144,6 +146,7 @@ test('meshes of a member that another person changed meanwhile are not overwritt
   await userEvent.click(dialog.getByRole('button', { name: 'Keep my entries' }))
   await userEvent.click(dialog.getByRole('button', { name: 'Save' }))
   await expect.poll(() => bodiesOf(sent, 'PUT /v1/members/u2/meshes')).toEqual([{ mesh_ids: ['m2'] }])
+  expect(sent.find(({ to }) => to === 'PUT /v1/members/u2/meshes')?.headers.get('If-Match')).toBe('"4"')
 })
 
 test('a member whose meshes are all deleted gets all meshes only after a warning', async () => {

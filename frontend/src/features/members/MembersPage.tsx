@@ -69,7 +69,7 @@ export function MembersPage() {
               <RoleCell
                 member={member}
                 roles={manages(member) ? roles : []}
-                onChange={(role) => setRole.mutate({ id: member.id, role })}
+                onChange={(role) => setRole.mutate({ ...member, role })}
               />
             ),
             by: { key: 'role', value: ({ role }) => ROLES.indexOf(role) },
