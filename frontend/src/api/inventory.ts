@@ -76,7 +76,7 @@ export const capacityQuery = (vmId: string) =>
 
 export const useUpdateCapacity = (vmId: string) =>
   useAction(
-    ({ version, ...body }: CapacityInput & { version: number }) =>
+    ({ version, ...body }: CapacityInput & { version: string }) =>
       patch('/v1/vms/{vm_id}/capacity', { path: { vm_id: vmId }, body, version }),
     [['vms', vmId, 'capacity']],
   )
@@ -105,13 +105,13 @@ export const tokenBucketsQuery = queryOptions({
 
 export const useSetTokenBucket = (vmId: string) =>
   useAction(
-    ({ version, ...body }: TokenBucketInput & { version?: number | undefined }) =>
-      put('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId }, body, ...(version && { version }) }),
+    ({ version, ...body }: TokenBucketInput & { version: string }) =>
+      put('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId }, body, version }),
     [['vms']],
   )
 
 export const useDeleteTokenBucket = (vmId: string) =>
-  useAction((_: null) => remove('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId } }), [['vms']])
+  useAction((version: string) => remove('/v1/vms/{vm_id}/token-bucket', { path: { vm_id: vmId }, version }), [['vms']])
 
 export const agentQuery = (agentId: string) =>
   reading(['agents', agentId], '/v1/agents/{agent_id}', { path: { agent_id: agentId } })

@@ -51,7 +51,7 @@ export const useSetRole = () =>
 
 export const useSetMeshes = () =>
   useAction(
-    ({ id, version, meshIds }: { id: string; version: number; meshIds: string[] | null }) =>
+    ({ id, version, meshIds }: { id: string; version: string; meshIds: string[] | null }) =>
       put('/v1/members/{user_id}/meshes', { path: { user_id: id }, body: { mesh_ids: meshIds }, version }),
     [['members']],
   )

@@ -13,8 +13,6 @@ export interface Edited<T> {
   formKey: number
   /** What somebody else has changed since the form opened. */
   changes: Difference[]
-  /** Return true if an answer read just now has nothing that the person has not seen: where requests name no version. */
-  isSeen: (now: T) => boolean
   /** Keep what is typed; fields that were not touched take their new values. Return the new values of all. */
   keep: (typed: T) => T
   /** Forget what is typed. Return the values of the other person. */
@@ -51,7 +49,6 @@ export function useEdited<T extends object>(
     changes,
     keep: (typed) => begin(rebase(typed, before, fields)),
     take: () => begin(fields),
-    isSeen: (now) => differences(describe(before), describe(now)).length === 0,
     saved: (own) => setBefore((old) => ({ ...old, ...own })),
   }
 }

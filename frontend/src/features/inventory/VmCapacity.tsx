@@ -34,15 +34,7 @@ export function VmCapacity({ vmId }: { vmId: string }) {
         {(capacity) => (
           <div className={styles.parts}>
             <p>{strings.taken(formatCount(capacity.slots_taken), formatCount(capacity.slots))}</p>
-            {mayEdit ? (
-              <CapacityForm
-                vmId={vmId}
-                capacity={capacity}
-                readAgain={async () => (await query.refetch()).data ?? capacity}
-              />
-            ) : (
-              <Limits capacity={capacity} />
-            )}
+            {mayEdit ? <CapacityForm vmId={vmId} capacity={capacity} /> : <Limits capacity={capacity} />}
           </div>
         )}
       </QueryResult>
@@ -65,13 +57,11 @@ const linesOf = (limits: Limits) =>
 interface FormProps {
   vmId: string
   capacity: Capacity
-  readAgain: () => Promise<Capacity>
 }
 
-function CapacityForm({ vmId, capacity, readAgain }: FormProps) {
+function CapacityForm({ vmId, capacity }: FormProps) {
   const save = useUpdateCapacity(vmId)
-  const limits = limitsOf(capacity)
-  const edited = useEdited(limits, JSON.stringify(limits), linesOf)
+  const edited = useEdited(limitsOf(capacity), String(capacity.version), linesOf)
   const element = useRef<HTMLFormElement>(null)
   const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
 
@@ -88,12 +78,10 @@ function CapacityForm({ vmId, capacity, readAgain }: FormProps) {
     }
   }
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const now = await readAgain()
-    if (!edited.isSeen(limitsOf(now))) return // the notice lists the changes
     const changed = typed()
-    const { version } = now
+    const { version } = edited
     save.mutate({ ...changedFields(edited.before, changed), version }, { onSuccess: () => edited.saved(changed) })
   }
 
@@ -106,7 +94,7 @@ function CapacityForm({ vmId, capacity, readAgain }: FormProps) {
   })
   return (
     <>
-      <form className={pageStyles.form} onSubmit={(event) => void submit(event)} ref={element}>
+      <form className={pageStyles.form} onSubmit={submit} ref={element}>
         <Fragment key={edited.formKey}>
           <NumberField {...field('slots')} min={0} max={1_000_000} required withAsterisk={false} />
           <NumberField {...field('cpu_millicores')} min={0} max={10_000_000} placeholder={strings.noLimit} />

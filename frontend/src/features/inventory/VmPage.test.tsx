@@ -2,7 +2,7 @@
 import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply, type Sent } from '~/testing/api'
+import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
 import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { VmPage } from './VmPage'
@@ -50,7 +50,15 @@ const ANSWERS = {
   },
   'GET /v1/vms/web/capacity': {
     vm: named('web', 'web-1'),
-    ...{ slots: 4, slots_taken: 3, cpu_millicores: null, memory_mib: 8192, price_per_hour: '0.085000', host: null },
+    ...{
+      version: 1,
+      slots: 4,
+      slots_taken: 3,
+      cpu_millicores: null,
+      memory_mib: 8192,
+      price_per_hour: '0.085000',
+      host: null,
+    },
   },
   'GET /v1/vms/web/paths': {
     vm_id: 'web',
@@ -131,6 +139,7 @@ function traffic(sent: (number | null)[], received: (number | null)[], name: str
 
 const BUCKET = {
   ...{ vm_id: 'web', vm_name: 'web-1', direction: 'sent', rate_mbit: 100, burst_kb: 125_000, source: 'stated' },
+  version: 3,
   updated_at: '2026-11-20T10:00:00Z',
   forecast: {
     ...{ at: '2026-11-20T10:41:00Z', use_mbit: 120, level: 'draining', full_in_s: null },
@@ -306,21 +315,21 @@ test('the capacity of a VM is shown and changed, what is emptied is removed', as
 const CAPACITY = ANSWERS['GET /v1/vms/web/capacity']
 
 test('a capacity that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
-  let slots = 4
+  let stored = CAPACITY
   const sent = await open({
-    'GET /v1/vms/web/capacity': () => reply(200, { ...CAPACITY, slots }),
-    'PATCH /v1/vms/web/capacity': () => reply(200, CAPACITY),
+    'GET /v1/vms/web/capacity': () => reply(200, stored),
+    'PATCH /v1/vms/web/capacity': ({ headers }: Sent) =>
+      headers.get('If-Match') === `"${stored.version}"` ? reply(200, stored) : fail(412, 'Version changed.'),
   })
   const field = await screen.findByLabelText<HTMLInputElement>('Slots')
   await fill(field, '8')
-  slots = 6
+  stored = { ...CAPACITY, slots: 6, version: 2 }
   await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
   expect(await screen.findByText('Slots: 4 → 6')).toBeTruthy()
   expect(field.value).toBe('8')
-  expect(bodiesOf(sent, 'PATCH /v1/vms/web/capacity')).toEqual([])
   await userEvent.click(screen.getByRole('button', { name: 'Keep my entries' }))
   await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
-  await expect.poll(() => bodiesOf(sent, 'PATCH /v1/vms/web/capacity')).toEqual([{ slots: 8 }])
+  await expect.poll(() => bodiesOf(sent, 'PATCH /v1/vms/web/capacity')).toEqual([{ slots: 8 }, { slots: 8 }])
 })
 
 test('a token bucket that another person removed meanwhile is not set again unseen', async () => {
@@ -328,7 +337,7 @@ test('a token bucket that another person removed meanwhile is not set again unse
   const none = () => reply(404, { code: 'token_bucket_unknown', detail: 'The VM has no token bucket.' })
   const sent = await open({
     'GET /v1/vms/web/token-bucket': () => (isRemoved ? none() : reply(200, BUCKET)),
-    'PUT /v1/vms/web/token-bucket': () => reply(200, BUCKET),
+    'PUT /v1/vms/web/token-bucket': () => fail(412, 'Version changed.'),
   })
   const panel = await panelOf('Token bucket')
   const depth = panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ })
@@ -337,5 +346,5 @@ test('a token bucket that another person removed meanwhile is not set again unse
   await userEvent.click(panel.getByRole('button', { name: 'Change' }))
   expect(await panel.findByText(new RegExp(`${BUCKET.rate_mbit} → empty`))).toBeTruthy()
   expect(panel.getByRole<HTMLInputElement>('spinbutton', { name: /Depth/ }).value).toBe('777')
-  expect(bodiesOf(sent, 'PUT /v1/vms/web/token-bucket')).toEqual([])
+  expect(sent.find(({ to }) => to === 'PUT /v1/vms/web/token-bucket')?.headers.get('If-Match')).toBe('"3"')
 })

@@ -34,14 +34,7 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
         {({ bucket }) => (
           <div className={styles.parts}>
             {bucket ? <Forecast bucket={bucket} /> : <p className={pageStyles.quiet}>{strings.none}</p>}
-            <BucketForm
-              vmId={vmId}
-              bucket={bucket}
-              readAgain={async () => {
-                const { data } = await query.refetch()
-                return data ? data.bucket : bucket // null: another person has removed it
-              }}
-            />
+            <BucketForm vmId={vmId} bucket={bucket} />
           </div>
         )}
       </QueryResult>
@@ -92,13 +85,11 @@ const linesOf = ({ rate_mbit, burst_kb, direction, source }: Shape): Record<stri
 interface FormProps {
   vmId: string
   bucket: TokenBucket | null
-  readAgain: () => Promise<TokenBucket | null>
 }
 
-function BucketForm({ vmId, bucket, readAgain }: FormProps) {
+function BucketForm({ vmId, bucket }: FormProps) {
   const mayEdit = useEdits()
-  const shape = shapeOf(bucket)
-  const edited = useEdited(shape, JSON.stringify(shape), linesOf)
+  const edited = useEdited(shapeOf(bucket), String(bucket?.version ?? 0), linesOf)
   const element = useRef<HTMLFormElement>(null)
   const save = useSetTokenBucket(vmId)
   const remove = useDeleteTokenBucket(vmId)
@@ -115,20 +106,18 @@ function BucketForm({ vmId, bucket, readAgain }: FormProps) {
     }
   }
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const now = await readAgain()
-    if (!edited.isSeen(shapeOf(now))) return // the notice lists the changes
     const changed = typed()
-    save.mutate({ ...changed, version: now?.version }, { onSuccess: () => edited.saved(changed) })
+    save.mutate({ ...changed, version: edited.version }, { onSuccess: () => edited.saved(changed) })
   }
 
   // What was removed here is no change by another person; its values stay in the fields, to be set again.
-  const removeBucket = () => remove.mutate(null, { onSuccess: () => edited.saved(shapeOf(null)) })
+  const removeBucket = () => remove.mutate(edited.version, { onSuccess: () => edited.saved(shapeOf(null)) })
   const options = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
   return (
     <>
-      <form className={pageStyles.form} onSubmit={(event) => void submit(event)} ref={element}>
+      <form className={pageStyles.form} onSubmit={submit} ref={element}>
         <Fragment key={edited.formKey}>
           <NumberField
             name="rate_mbit"

@@ -13,34 +13,34 @@ import { meshNames, strings } from './strings'
 interface Props {
   /** The member as read last; null while the dialog is closed. */
   member: Member | null
-  readAgain: () => Promise<Member | null>
   onClose: () => void
 }
 
 /** Dialog that limits a member to some meshes. */
-export function MemberMeshes({ member, readAgain, onClose }: Props) {
+export function MemberMeshes({ member, onClose }: Props) {
   return (
     <Dialog title={strings.meshesOf(member?.email ?? '')} opened={member !== null} onClose={onClose}>
-      {member && <Form key={member.id} member={member} readAgain={readAgain} onClose={onClose} />}
+      {member && <Form key={member.id} member={member} onClose={onClose} />}
     </Dialog>
   )
 }
 
-const limitLines = ({ meshes }: Pick<Member, 'meshes'>) => ({ [strings.meshes]: meshNames(meshes) })
+const linesOf = ({ meshes, role }: Pick<Member, 'meshes' | 'role'>) => ({
+  [strings.meshes]: meshNames(meshes),
+  [strings.role]: strings.roleName(role),
+})
 const idsOf = ({ meshes }: Pick<Member, 'meshes'>) => (meshes ?? []).map(({ id }) => id)
 
-function Form({ member, readAgain, onClose }: Props & { member: Member }) {
+function Form({ member, onClose }: Props & { member: Member }) {
   const meshes = useQuery(meshesQuery)
   const set = useSetMeshes()
-  const { meshes: limit } = member
-  const edited = useEdited({ meshes: limit }, JSON.stringify(limit), limitLines)
+  const { meshes: limit, role } = member
+  const edited = useEdited({ meshes: limit, role }, String(member.version), linesOf)
   const [ids, setIds] = useState(() => idsOf(member))
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const now = (await readAgain()) ?? member
-    if (!edited.isSeen(now)) return // the notice lists the changes
-    set.mutate({ id: member.id, version: now.version, meshIds: limitOf(ids) }, { onSuccess: onClose })
+    set.mutate({ id: member.id, version: edited.version, meshIds: limitOf(ids) }, { onSuccess: onClose })
   }
 
   /** Keep the choice if the person has made one. */
@@ -51,7 +51,7 @@ function Form({ member, readAgain, onClose }: Props & { member: Member }) {
   }
 
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <p>{strings.meshesHint}</p>
       <MeshChoice
         label={strings.meshes}

@@ -114,11 +114,7 @@ export function MembersPage() {
           ]}
         />
       </Panel>
-      <MemberMeshes
-        member={newest(members.data)}
-        readAgain={async () => newest((await members.refetch()).data)}
-        onClose={() => setLimiting(null)}
-      />
+      <MemberMeshes member={newest(members.data)} onClose={() => setLimiting(null)} />
       <Confirm
         title={strings.removePerson(removing?.email ?? '')}
         action={strings.remove}

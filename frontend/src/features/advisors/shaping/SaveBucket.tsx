@@ -60,7 +60,7 @@ export function SaveBucket({ bucket, bursts }: Props) {
               burst_kb: Math.max(bucket.burst_kb, 2),
               direction,
               source: bursts ? 'detected' : 'stated',
-              version: old?.version,
+              version: String(old?.version ?? 0),
             })
           }
         >
