@@ -301,18 +301,6 @@ fn priorities_are_recorded_for_boundaries() {
 }
 
 #[test]
-fn a_watcher_stops_it() {
-    let drawn = Drawn::new(1, 50_000, 50_000.0, |unit| unit * 100_000.0);
-    let mut calls = 0;
-    let stopped = simulate(&drawn.flows(), &Policy::Las, false, |_| {
-        calls += 1;
-        calls < 2
-    });
-    assert_eq!(stopped, Err(Stopped));
-    assert_eq!(calls, 2);
-}
-
-#[test]
 fn flows_that_make_no_sense_are_refused() {
     for (arrivals, sizes, byte_ps, packet) in [
         (vec![2, 1], vec![1, 1], 800, 1460),

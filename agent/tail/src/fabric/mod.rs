@@ -173,6 +173,4 @@ pub fn simulate_fabric(
 }
 
 #[cfg(test)]
-mod network_tests;
-#[cfg(test)]
 mod tests;

@@ -1,12 +1,24 @@
 //! Transports and orders: worked by hand, against the single link, and what holds for all of them.
 
-use super::network_tests::topology;
 use super::sender::Sender;
 use super::*;
 use crate::tests::Draws;
 use crate::{Flows, Knowledge, Policy, simulate};
 
 const PACKET: u32 = 1_460;
+
+/// 10 and 40 Gbit/s, as in the source.
+const fn topology(leaves: u32, hosts_per_leaf: u32, spines: u32) -> Topology {
+    Topology {
+        leaves,
+        hosts_per_leaf,
+        spines,
+        edge_byte_ps: 800,
+        core_byte_ps: 200,
+        edge_delay_ps: 10_000,
+        core_delay_ps: 100_000,
+    }
+}
 
 fn fabric(topology: Topology, transport: Transport, order: FlowOrder) -> Fabric {
     Fabric {
