@@ -220,8 +220,7 @@ def test_an_event_mesh_measures_the_paths_of_an_incident_in_every_window_until_i
     assert incident["culprit"]["suspect"] == "egress"
     assert always_measured(0) == set(names[1:])
     assert names[0] in always_measured(1)
-    watched.slow = {}
-    watched.windows(30)
+    watched.calm()
     assert watched.incidents()[0]["state"] == "resolved"
     assert always_measured(0) == usual
 

@@ -85,8 +85,7 @@ def test_an_incident_keeps_the_figures_of_its_worst_minutes(watched: Watched, mo
     assert (eased["value"], eased["at"]) == (worst["value"], worst["at"])
     assert eased["value_now"] == pytest.approx(1_500_000, rel=0.02)
     assert " Now 1.5" in eased["sentences"][0]
-    watched.slow = {}
-    watched.windows(30)
+    watched.calm()
     ended = figures()
     assert (ended["value"], ended["value_now"], ended["paths"]) == (worst["value"], None, 5)
     monkeypatch.setattr(settings(), "secret_key", SecretStr("of the tests"))
@@ -101,8 +100,7 @@ def test_similar_incidents_have_the_same_suspect_or_most_of_the_same_paths(watch
         before = {one["id"] for one in watched.incidents()}
         watched.windows(3)
         (found,) = [one for one in watched.incidents() if one["id"] not in before]
-        watched.slow = {}
-        watched.windows(20)
+        watched.calm()
         assert watched.owner.post(f"/v1/incidents/{found['id']}/resolve", json={}).status_code in (200, 409)
         return str(found["id"])
 
@@ -279,8 +277,7 @@ def test_the_cost_of_an_open_incident_follows_the_network_and_the_largest_one_st
     assert lower < high
     performance = owner.get(f"/v1/applications/{application['id']}/performance").json()["performance"]
     assert lower == pytest.approx(1 - performance)  # the incident costs what the application loses, and no more
-    watched.slow = {}
-    watched.windows(30)
+    watched.calm()
     assert watched.incidents()[0]["ended_at"] is not None
     assert cost() == pytest.approx(high)
 
@@ -318,8 +315,7 @@ def test_an_incident_that_returns_is_one_with_a_count_and_its_times(watched: Wat
     for number in range(3):
         watched.slow = egress(watched, 2)
         watched.windows(2)
-        watched.slow = {}
-        watched.windows(25)
+        watched.calm()
         (incident,) = watched.incidents()
         assert incident["state"] == "resolved"
         assert (incident["recurrence"] or {}).get("times") == (number + 1 if number else None)

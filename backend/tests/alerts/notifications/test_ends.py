@@ -101,8 +101,7 @@ def test_whoever_was_told_of_the_beginning_is_told_of_the_end(
     if by_person:
         resolve(told)
     else:
-        told.slow = {}
-        told.windows(30)
+        told.calm()
     assert heard(hooks, later=not by_person) == BOTH_ENDED
 
 

@@ -162,8 +162,7 @@ def test_a_notice_of_the_future_holds_none_after_the_clock_was_stepped_back(nois
 def test_spikes_that_have_ended_page_nobody(noisy: Watched, hooks: Hooks):
     noisy.slow |= {(2, 3): SLOW_NS, (4, 5): SLOW_NS}
     noisy.windows(3)
-    noisy.slow = {(0, 1): SLOW_NS}
-    noisy.windows(25)
+    noisy.calm({(0, 1): SLOW_NS})
     end_of_hold()
     assert heard(hooks) == [("opened", 0), ("digest", 2)]
     assert all(one["ended_at"] for one in bodies(hooks, "/hook")[-1]["incidents"])
@@ -173,8 +172,7 @@ def test_spikes_that_have_ended_page_nobody(noisy: Watched, hooks: Hooks):
 def test_the_end_of_an_incident_is_part_of_the_next_digest(noisy: Watched, hooks: Hooks):
     noisy.slow |= {(2, 3): SLOW_NS}
     noisy.windows(3)
-    noisy.slow = {}
-    noisy.windows(25)
+    noisy.calm()
     with system_session() as session:  # the quarter of an hour after the ends has passed
         ends = update(Delivery).where(Delivery.about == "resolved").values(due_at=datetime.now(UTC))
         session.execute(ends)

@@ -82,8 +82,7 @@ def test_each_receiver_is_notified_once_of_start_and_end(
     assert shown["sentences"][0] in bodies["/services/T/B/x"]["attachments"][0]["blocks"][0]["text"]["text"]
     assert shown["sentences"][0] in [one["inlines"][0]["text"] for one in card["content"]["body"] if "inlines" in one]
     assert shown["sentences"][0] in parts[1].get_payload(decode=True).decode()
-    watched.slow = {}
-    watched.windows(30)
+    watched.calm()
     tasks.deliver_due()
     last = json.loads(next(body for path, _, body in reversed(hooks.got) if path == "/v2/enqueue"))
     assert (last["event_action"], last["dedup_key"]) == ("resolve", page["dedup_key"])
