@@ -34,7 +34,7 @@ export function AddedLatency({ label, value, most, onMove, onRest }: Props) {
         value={Math.min(shown, most)}
         label={null}
         thumbLabel={label}
-        thumbProps={{ 'aria-valuetext': formatMicroseconds(shown) }}
+        thumbValueText={formatMicroseconds(shown)}
         onChange={(us) => {
           setMoving(us)
           onMove(us)

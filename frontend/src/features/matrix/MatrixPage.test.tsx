@@ -534,6 +534,7 @@ test('moves are arrows and a list: pointing at one shows the other, and a key sh
   const key = document.querySelector<HTMLElement>('[aria-keyshortcuts="a"]') as HTMLElement
   await userEvent.click(key)
   expect(list.getByRole('status').textContent).toBe('before the move')
+  expect(list.getByRole('slider', { name: 'Moves made' }).getAttribute('aria-valuetext')).toBe('before the move')
   expect(arrow('[data-made]')).toBeNull()
   expect(cell.textContent).not.toContain('used by a moved task')
   expect(document.querySelector('[aria-keyshortcuts="a"]')).not.toBe(key)

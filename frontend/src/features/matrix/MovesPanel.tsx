@@ -140,7 +140,7 @@ function Progress({ made, of, onSearch }: { made: number; of: number; onSearch: 
   )
   return (
     <div className={styles.progress}>
-      <Button.Group>
+      <Button.Group aria-label={strings.movesMade}>
         {side(strings.before, 0)}
         {side(strings.after, of)}
       </Button.Group>
@@ -152,7 +152,7 @@ function Progress({ made, of, onSearch }: { made: number; of: number; onSearch: 
         value={made}
         label={null}
         thumbLabel={strings.movesMade}
-        thumbProps={{ 'aria-valuetext': strings.afterMoves(made, of) }}
+        thumbValueText={strings.afterMoves(made, of)}
         onChange={show}
       />
       <output>{strings.afterMoves(made, of)}</output>
@@ -172,7 +172,6 @@ function Row({ leg, moves }: { leg: Leg; moves: Moves }) {
         className={styles.moveRow}
         aria-pressed={moves.chosen === key}
         data-pointed={moves.pointed === key || undefined}
-        data-made={Number(key) <= moves.made || undefined}
         onPointerEnter={point}
         onPointerLeave={leave}
         onFocus={point}

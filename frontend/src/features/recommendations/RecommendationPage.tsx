@@ -203,7 +203,7 @@ function MovesSlider({
         value={at}
         label={null}
         thumbLabel={strings.movesShown}
-        thumbProps={{ 'aria-valuetext': strings.countOf(moves, recommendation.steps.length) }}
+        thumbValueText={strings.countOf(moves, recommendation.steps.length)}
         onChange={(index) => onMoves(front[index]?.moves ?? moves)}
       />
       <output>{strings.countOf(moves, recommendation.steps.length)}</output>
