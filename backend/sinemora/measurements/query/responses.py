@@ -78,6 +78,7 @@ class DeviationRead(Read):
     steps: int
     is_unusual: bool | None
     worst_hour_at: datetime | None
+    unusual_s: int | None
 
 
 class StepsRead(Read):
@@ -96,7 +97,12 @@ class UnusualSince(Read):
 
 
 class UnusualRead(DeviationRead, UnusualSince):
-    """Unusual path or zone pair."""
+    """Unusual path or zone pair.
+
+    `alike`: further unusual paths that it stands for, since they share its VMs or its pair of zones.
+    """
+
+    alike: int
 
 
 class LosingPath(Read):
@@ -108,7 +114,7 @@ class LosingPath(Read):
 
 
 class DeviationsRead(Read):
-    """Unusual paths or zone pairs, most dead bands away from their baseline first."""
+    """Unusual paths or zone pairs, worst first."""
 
     mesh_id: UUID
     revision: int

@@ -4,7 +4,8 @@ import { EXPLORE_SPAN } from '~/api/explore'
 import { deviationsQuery } from '~/api/measurements'
 import { aroundHour, isMoving, NOW } from '~/lib/spans'
 import { formatShortMoment } from '~/lib/time'
-import { formatCount, formatDelay, formatSignedDelay, formatSignedPercent } from '~/lib/units'
+import { formatWait } from '~/lib/traffic'
+import { formatCount, formatDelay, formatSignedDelay, formatSignedPercent, NO_VALUE } from '~/lib/units'
 import { TextLink } from '~/ui/links'
 import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
@@ -40,16 +41,19 @@ export function MoversView({ meshId, parameters: { by, time }, clock }: ViewProp
                   columns={[
                     {
                       title: by === 'zone' ? strings.zones : strings.path,
-                      cell: ({ source, target, onset_at }) =>
+                      cell: ({ source, target, onset_at, alike }) =>
                         by === 'vm' ? (
-                          <TextLink
-                            size="sm"
-                            to="/meshes/$meshId/paths/$source/$target"
-                            params={{ meshId, source: source.id, target: target.id }}
-                            search={{ ...NOW, ...aroundHour(onset_at, serverNow()) }}
-                          >
-                            {source.name} → {target.name}
-                          </TextLink>
+                          <>
+                            <TextLink
+                              size="sm"
+                              to="/meshes/$meshId/paths/$source/$target"
+                              params={{ meshId, source: source.id, target: target.id }}
+                              search={{ ...NOW, ...aroundHour(onset_at, serverNow()) }}
+                            >
+                              {source.name} → {target.name}
+                            </TextLink>{' '}
+                            {alike > 0 && strings.andMore(formatCount(alike))}
+                          </>
                         ) : (
                           `${source.name} → ${target.name}`
                         ),
@@ -70,6 +74,11 @@ export function MoversView({ meshId, parameters: { by, time }, clock }: ViewProp
                       as: 'number',
                     },
                     { title: strings.since, cell: ({ onset_at }) => formatShortMoment(onset_at, clock, serverNow()) },
+                    {
+                      title: strings.lasted,
+                      cell: ({ unusual_s: s }) => (s === null ? NO_VALUE : formatWait(s)),
+                      as: 'number',
+                    },
                   ]}
                 />
               </section>

@@ -27,7 +27,8 @@ export const strings = {
   distributionLead: 'All delays in the range, as a cumulative distribution and a histogram.',
   variabilityLead: 'Standard deviation of delay within 1 minute, 10 minutes and 1 hour.',
   lossLead: 'Packet loss by hour or day, and its spread over paths.',
-  moversLead: 'What differed most from usual: over more than an hour, in its worst hour.',
+  moversLead:
+    'What differed most from usual. Over more than an hour: each cause once, by change (%) and duration, in its worst hour.',
   spikesLead: 'Sudden delay increases, with the exchanges around each one.',
   mesh: 'The mesh',
   meshLower: 'the mesh',
@@ -59,6 +60,8 @@ export const strings = {
   usual: 'Usual',
   atThatTime: 'Then',
   since: 'Since, or worst hour',
+  lasted: 'Lasted',
+  andMore: (paths: string) => `and ${paths} more`,
   changePercent: 'Change (%)',
   wholeMesh: 'Whole mesh',
   deleted: 'deleted',

@@ -9,6 +9,7 @@ import { Trend } from '~/charts/sparkline/Trend'
 import type { Granularity } from '~/lib/dimensions'
 import { aroundHour, NOW } from '~/lib/spans'
 import { formatShortMoment } from '~/lib/time'
+import { formatWait } from '~/lib/traffic'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { lastHourOnly } from '~/lib/usual'
 import { useClock } from '~/ui/clock'
@@ -91,6 +92,7 @@ export function MostUnusual({ meshId, by, when }: Props) {
               <tr key={`${item.source.id} ${item.target.id}`}>
                 <th scope="row">
                   <End meshId={meshId} by={by} item={item} />
+                  {when && item.alike > 0 && <small>{strings.andMore(formatCount(item.alike))}</small>}
                 </th>
                 <td>
                   <span title={formatExact(item.deviation_ns)}>{formatSignedDelay(item.deviation_ns)}</span>
@@ -103,7 +105,10 @@ export function MostUnusual({ meshId, by, when }: Props) {
                 </td>
                 <td>
                   {when ? (
-                    <time dateTime={item.onset_at}>{formatShortMoment(item.onset_at, clock, now)}</time>
+                    <>
+                      <time dateTime={item.onset_at}>{formatShortMoment(item.onset_at, clock, now)}</time>
+                      {item.unusual_s !== null && <small>{strings.lasted(formatWait(item.unusual_s))}</small>}
+                    </>
                   ) : (
                     <Trend usualNs={item.baseline_ns} nowNs={item.value_ns} since={item} clock={clock} now={now} />
                   )}

@@ -152,6 +152,8 @@ export const strings = {
   fromUsual: (change: string) => `${change} from usual`,
   lastHourHeader: 'Last hour',
   worstHour: 'Worst hour',
+  lasted: (time: string) => `for ${time}`,
+  andMore: (paths: string) => `and ${paths} more`,
   worstHourFrom: (moment: string) => `Worst hour, from ${moment}`,
   worstHourOf: (of: string) => `${of}, worst hour`,
   usualToNow: (usual: string, now: string) => `${usual} → ${now}`,

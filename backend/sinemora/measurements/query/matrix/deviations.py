@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -33,14 +33,27 @@ from sinemora.measurements.store.tiers import Tier, TierRange
 _HOUR = timedelta(hours=1)
 
 
+class _Worst(NamedTuple):
+    """Steps of paths, or the worst one of each. The last axes are sources and targets.
+
+    `weight` is the sum of a path's relative changes, each times its duration (s), `unusual_s` that of the durations.
+    """
+
+    p50_ns: Floats
+    clock_error_ns: Floats
+    started_at_s: Ints
+    unusual_s: Floats
+    weight: Floats
+
+
 @dataclass(frozen=True, slots=True)
 class DeviationResult:
     """Deviations with the matrix of values (one-way p50) that they belong to."""
 
     result: MatrixResult
     deviations: Deviations
-    worst_at_s: Ints | None = None
-    """Start of the hour (Unix s) that each value is from, the worst of a range."""
+    worst: "_Worst | None" = None
+    """The hours that the values are from, of a range longer than an hour."""
 
     @property
     def shown_states(self) -> npt.NDArray[np.uint8]:
@@ -94,19 +107,18 @@ def _of_worst_hours(
     (version,) = frame_queries.versions(session, mesh.key, [stretch], zones=by is schemas.By.ZONE)
     budget.check(version.rows)
     band_ns = baselines.dead_bands(known, now.valued.size * (len(hours) + 1))
-    of_now = [np.where(now.valued, one, np.nan) for one in (now.values, now.clock_error_ns)]
-    at_s = np.full(now.valued.shape, began_at.timestamp(), np.int64)
-    stored = _worst_stored(session, mesh, by, hours, version, known, band_ns)
-    both = [np.stack(two) for two in zip((*of_now, at_s), stored, strict=True)]
-    p50_ns, error_ns, at_s = _worst(both, known, band_ns)
-    valued = np.isfinite(p50_ns)
+    p50_ns, error_ns = (np.where(now.valued, one, np.nan)[None] for one in (now.values, now.clock_error_ns))
+    length_s = max(0.0, (end - stored_until).total_seconds())
+    steps = [_steps(p50_ns, error_ns, [began_at], length_s, known, band_ns)]
+    worst = _worst([*steps, _worst_stored(session, mesh, by, hours, version, known, band_ns)], known, band_ns)
+    valued = np.isfinite(worst.p50_ns)
     states = np.where(valued & (now.states != CellState.LOST), np.uint8(CellState.MEASURED), now.states)
-    values, errors = (np.rint(np.nan_to_num(one)).astype(np.int64) for one in (p50_ns, error_ns))
+    values, errors = (np.rint(np.nan_to_num(one)).astype(np.int64) for one in (worst.p50_ns, worst.clock_error_ns))
     worst_now = replace(now, values=values, clock_error_ns=errors, states=states, valued=valued)
     return DeviationResult(
         replace(result, matrix=worst_now, started_at=hours[0]),
         baselines.deviations_of(worst_now, known, len(hours) + 1),
-        at_s,
+        worst,
     )
 
 
@@ -118,25 +130,44 @@ def _worst_stored(
     version: RowVersion,
     known: Baselines,
     band_ns: Floats,
-) -> list[npt.NDArray[Any]]:
-    """Return p50, clock error (ns) and start (Unix s) of each path's worst hour, cached while the rows are the same."""
+) -> _Worst:
+    """Return each path's worst hour, cached while the rows are the same."""
     key = ("worst hours of paths", session.info["tenant_key"], mesh.key, mesh.revision, by, hours[0], version)
-    found: list[npt.NDArray[Any]] | None = shared_cache().get(key)
+    found: _Worst | None = shared_cache().get(key)
     if found is None:
-        for group, p50_ns, error_ns in hourly(session, mesh, by, hours):
-            starts_s = np.array([at.timestamp() for at in group], np.int64)
-            steps: list[npt.NDArray[Any]] = [p50_ns, error_ns, np.broadcast_to(starts_s[:, None, None], p50_ns.shape)]
-            if found is not None:
-                steps = [np.concatenate([best[None], more]) for best, more in zip(found, steps, strict=True)]
-            found = _worst(steps, known, band_ns)
-        shared_cache().put(key, found, sum(one.nbytes for one in found or []))
-    return found or []
+        groups = (
+            _worst([_steps(p50_ns, error_ns, group, _HOUR.total_seconds(), known, band_ns)], known, band_ns)
+            for group, p50_ns, error_ns in hourly(session, mesh, by, hours)
+        )
+        found = _worst([*groups], known, band_ns)
+        shared_cache().put(key, found, sum(one.nbytes for one in found))
+    return found
 
 
-def _worst(steps: Sequence[npt.NDArray[Any]], known: Baselines, band_ns: Floats) -> list[npt.NDArray[Any]]:
-    """Return p50, clock error and start of each path's worst step, of those of all steps."""
-    worst = baselines.worst_steps(steps[0], steps[1], known.level_ns, band_ns)
-    return [np.take_along_axis(one, worst[None], 0)[0] for one in steps]
+def _steps(
+    p50_ns: Floats,
+    clock_error_ns: Floats,
+    starts: Sequence[datetime],
+    length_s: float,
+    known: Baselines,
+    band_ns: Floats,
+) -> _Worst:
+    """Return steps of one length."""
+    starts_s = np.array([at.timestamp() for at in starts], np.int64)
+    change_ns = np.abs(p50_ns - known.level_ns)
+    unusual_s = np.where(change_ns > np.fmax(clock_error_ns, band_ns), np.float32(length_s), np.float32(0))
+    weight = np.where(unusual_s > 0, change_ns / known.level_ns * unusual_s, 0)
+    return _Worst(p50_ns, clock_error_ns, np.broadcast_to(starts_s[:, None, None], p50_ns.shape), unusual_s, weight)
+
+
+def _worst(parts: Sequence[_Worst], known: Baselines, band_ns: Floats) -> _Worst:
+    """Return each path's worst step, of all steps of these parts, with its sums over them."""
+    p50_ns, error_ns, at_s, unusual_s, weight = (
+        np.concatenate([one if one.ndim == 3 else one[None] for one in same]) for same in zip(*parts, strict=True)
+    )
+    worst = baselines.worst_steps(p50_ns, error_ns, known.level_ns, band_ns)[None]
+    p50_ns, error_ns, at_s = (np.take_along_axis(one, worst, 0)[0] for one in (p50_ns, error_ns, at_s))
+    return _Worst(p50_ns, error_ns, at_s, unusual_s.sum(axis=0), weight.sum(axis=0))
 
 
 def json_of(found: DeviationResult, request: MatrixRequest) -> schemas.MatrixRead:
@@ -190,7 +221,8 @@ def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
         basis=schemas.BASIS_NAMES[Basis(int(known.basis[at]))] if has_baseline else None,
         steps=int(known.steps[at]),
         is_unusual=bool(abs(deviations.values[at]) > deviations.dead_band_ns[at]) if valued else None,
-        worst_hour_at=None if found.worst_at_s is None or not valued else utc(int(found.worst_at_s[at])),
+        worst_hour_at=None if found.worst is None or not valued else utc(int(found.worst.started_at_s[at])),
+        unusual_s=None if found.worst is None else round(float(found.worst.unusual_s[at])),
     )
 
 

@@ -12,7 +12,7 @@ from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
 from sinemora.measurements.aggregate.matrix import CellState, Metric
 from sinemora.measurements.aggregate.runs import DeadBand, StoredStep
-from sinemora.measurements.aggregate.spread import spread
+from sinemora.measurements.aggregate.spread import Place, spread
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.matrix import deviations
@@ -36,7 +36,8 @@ LOSS_MIN_OF_RANGE = 0.05
 def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) -> DeviationsRead:
     """Return the paths or zone pairs outside their dead bands now or in a range, and those that lose much.
 
-    Slower ones come before faster ones, most dead bands first; of paths, each cause once before its other paths.
+    Slower ones come before faster ones, most dead bands first; of paths, each cause once before its other paths. Of a
+    range longer than an hour the largest relative change × duration comes first, and each cause is listed once.
     ProductError `mesh_unknown`, `range_invalid`, `range_too_large`.
     """
     mesh, by, limit = mesh_state(session, mesh_id), request.by, request.limit
@@ -45,10 +46,12 @@ def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) ->
     current = deviated.states == CellState.MEASURED
     unusual = deviated.unusual & current
     zone_of = _zone_of(mesh) if by is By.VM else None
-    places: list[tuple[int, int]] = []
+    alike: dict[Place, int] = {}
     for direction in (deviated.values > 0, deviated.values < 0):
-        severity = np.where(unusual & direction, deviated.severity, 0.0)
-        places += spread(severity, limit - len(places), zone_of)
+        weight = deviated.severity if found.worst is None else found.worst.weight
+        severity = np.where(unusual & direction, weight, 0.0)
+        alike |= spread(severity, limit - len(alike), zone_of, once=found.worst is not None)
+    places = [*alike]
     loss = _losses(session, mesh, request.of(Metric.LOSS))
     counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
     return DeviationsRead(
@@ -61,7 +64,7 @@ def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) ->
         no_baseline=int((deviated.states == NO_BASELINE).sum()),
         basis={name: int(counts[basis]) for basis, name in BASIS_NAMES.items()},
         items=[
-            UnusualRead(**deviations.read_at(found, *at).model_dump(), **one.model_dump())
+            UnusualRead(**deviations.read_at(found, *at).model_dump(), **one.model_dump(), alike=alike[at])
             for at, one in zip(places, since(session, mesh, by, found, places), strict=True)
         ],
         losing=int((loss > 0).sum()),
@@ -94,9 +97,9 @@ def since(
 
     Of a longer range it is the worst hour.
     """
-    if found.worst_at_s is not None:
+    if found.worst is not None:
         none = StepsRead(points_at=[], delay_ns=[])
-        worst = [utc(int(found.worst_at_s[place])) for place in places]
+        worst = [utc(int(found.worst.started_at_s[place])) for place in places]
         return [UnusualSince(onset_at=at, is_onset_known=True, last_hour=none) for at in worst]
     started_at, ended_at = found.result.started_at, found.result.ended_at
     if started_at is None or ended_at is None or not places:

@@ -253,6 +253,20 @@ def test_a_long_range_has_the_worst_hour_of_each_path(mesh, days, is_within):
         assert mesh.owner.get(path, params=span).json().items() <= item.items()
 
 
+def test_a_long_range_lists_each_cause_once_by_its_relative_change_and_duration(mesh):
+    """An hour of +400 µs from a-1 to c-1 weighs less than three hours of +200 µs at b-1, whose worst path is listed."""
+    newest = hour_of_newest()
+    brief, long = [30], [50, 51, 52]
+    slow = {**rise(mesh, 1, 3, RISE_NS // 2), **rise(mesh, 1, 2, RISE_NS // 4)}
+    changes = dict.fromkeys(brief, rise(mesh, 0, 2)) | dict.fromkeys(long, slow)
+    keep_steps(mesh, {newest - timedelta(hours=back): changes.get(back, {}) for back in range(1, 15 * 24)})
+    found = deviations(mesh, **{"from": (newest - timedelta(days=7)).isoformat(), "to": newest.isoformat()})
+    assert found["unusual"] == 3
+    assert [
+        (item["source"]["name"], item["target"]["name"], item["unusual_s"], item["alike"]) for item in found["items"]
+    ] == [("b-1", "a-2", 3 * 3600, 1), ("a-1", "c-1", 3600, 0)]
+
+
 def test_an_hour_that_is_merged_again_counts_at_once(mesh):
     """Reports of an old hour that come late, from an import or a queue, are merged into it again."""
     newest = hour_of_newest()
