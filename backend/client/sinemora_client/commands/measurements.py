@@ -10,7 +10,7 @@ from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, 
 from sinemora_client.models import Format, TraceKind, TraceTimes
 
 QUERIES = (
-    *("comparison", "distribution", "latency-budgets", "losses", "matrix", "movers"),
+    *("comparison", "distribution", "latency-budgets", "losses", "matrix"),
     *("series", "spikes", "variability", "windows"),
 )
 """Queries of a mesh (docs/api/measurements.md)."""

@@ -32,7 +32,6 @@ QueryFunction = Callable[[Session, MeshState, Any, ReadBudget], QueryResponse]
 _QUERIES: dict[str, QueryFunction] = {
     "matrix": compare.matrix_of,
     "comparison": compare.comparison,
-    "movers": compare.movers,
     "series": time_series.series,
     "distribution": dispersion.distribution,
     "latency-budgets": latency_budgets.latency_budgets,

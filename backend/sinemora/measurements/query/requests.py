@@ -29,7 +29,7 @@ At = Annotated[datetime | None, Field(description="With zone, as in 2026-11-20T1
 
 
 class Order(StrEnum):
-    """Order of movers: by difference or by percentage."""
+    """Kind of difference: in the unit of the values, or in percent."""
 
     ABSOLUTE = "absolute"
     PERCENT = "percent"
@@ -137,14 +137,6 @@ class ComparisonRequest(PathsRequest):
     difference: Annotated[Order, Field(description="Difference in the binary format")] = Order.ABSOLUTE
 
 
-class MoversRequest(ComparisonRequest):
-    """Query of the paths that changed most between two ranges."""
-
-    statistic: Statistic = Statistic.P99
-    order: Order = Order.ABSOLUTE
-    limit: Annotated[int, Field(ge=1, le=1000)] = 20
-
-
 class SeriesRequest(QueryRequest):
     """Query of time series of selections."""
 
@@ -232,7 +224,6 @@ class SpikesPageRequest(SpikesRequest):
 REQUESTS: dict[str, type[QueryRequest]] = {
     "matrix": MatrixRequest,
     "comparison": ComparisonRequest,
-    "movers": MoversRequest,
     "series": SeriesRequest,
     "distribution": DistributionRequest,
     "latency-budgets": LatencyBudgetsRequest,

@@ -33,33 +33,6 @@ class ComparisonRead(Read):
     states: list[list[StateName]]
 
 
-class Mover(Read):
-    """Path or pair of zones with its change. `beyond_clock_error`: the change exceeds the clock error."""
-
-    source: Axis
-    target: Axis
-    value: int | float
-    base_value: int | float
-    difference: int | float
-    percent: float | None
-    clock_error_ns: int | None
-    beyond_clock_error: bool | None
-
-
-class MoversRead(Read):
-    """Paths in descending order of change; `compared` is the number of paths with values in both ranges."""
-
-    mesh_id: UUID
-    by: By
-    metric: Metric
-    statistic: Statistic
-    unit: Unit
-    window: Span
-    base_window: Span
-    compared: int
-    items: list[Mover]
-
-
 class DeviationRead(Read):
     """Deviation of a path's or zone pair's one-way p50 from its baseline; null where it is not known.
 

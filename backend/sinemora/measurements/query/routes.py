@@ -32,7 +32,6 @@ from sinemora.measurements.query.requests import (
     LatencyBudgetsRequest,
     LossRequest,
     MatrixRequest,
-    MoversRequest,
     SeriesRequest,
     SpikesPageRequest,
     VariabilityRequest,
@@ -45,7 +44,6 @@ from sinemora.measurements.query.responses import (
     DistributionRead,
     LossRead,
     ManySeriesRead,
-    MoversRead,
     SpikeEvidence,
     SpikeRead,
     VariabilityRead,
@@ -200,12 +198,6 @@ def list_vm_host_waits(
 def read_comparison(context: QueryDep, request: Annotated[ComparisonRequest, Query()]) -> Response:
     """Compare all paths between two ranges; as octets: codes of the difference around 32,768."""
     return context("comparison", request)
-
-
-@router.get("/movers", response_model=MoversRead, responses=_responses(Format.BINARY))
-def read_movers(context: QueryDep, request: Annotated[MoversRequest, Query()]) -> Response:
-    """List the paths that changed most between two ranges."""
-    return context("movers", request)
 
 
 @router.get("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))

@@ -24,7 +24,7 @@ from tests.measurements.reports import AgentWindow, report_of, sent, sent_togeth
 from tests.measurements.worlds import Raw, simple
 
 ROUTES = (
-    *("matrix", "comparison", "movers", "series", "distribution", "variability", "losses", "windows", "spikes"),
+    *("matrix", "comparison", "series", "distribution", "variability", "losses", "windows", "spikes"),
     "latency-budgets",
 )
 
@@ -238,14 +238,13 @@ def test_losses_by_hour(truth, mesh):
     assert len(result["points_at"]) == len(single["lost"])
 
 
-def test_comparison_and_movers(mesh):
+def test_comparison(mesh):
     start = window_start(1, 60) - 240
     before, after = Truth(mesh, start, 3, seed=1), Truth(mesh, start + 120, 3, seed=1, rise=30_000)
     ranges = {"base_from": iso(before.start), "base_to": iso(before.end)}
     result = after.ask("comparison", statistic="max", **ranges)
     names = [end["name"] for end in result["axis"]]
     key_of = {agent.name: agent.vm_key for agent in mesh.agents}
-    changes = {}
     for i, source in enumerate(names):
         for j, target in enumerate(names):
             if i == j:
@@ -258,12 +257,6 @@ def test_comparison_and_movers(mesh):
             assert (result["values"][i][j], result["base_values"][i][j]) == (now, base)
             assert result["difference"][i][j] == now - base
             assert result["percent"][i][j] == pytest.approx(100 * (now - base) / base)
-            changes[source, target] = now - base
-    moved = after.ask("movers", statistic="max", limit=5, **ranges)
-    assert moved["compared"] == 30
-    assert [item["difference"] for item in moved["items"]] == sorted(changes.values(), key=abs, reverse=True)[:5]
-    percent = after.ask("movers", statistic="max", order="percent", limit=30, **ranges)["items"]
-    assert [item["percent"] for item in percent] == sorted((item["percent"] for item in percent), key=abs, reverse=True)
     default = after.ask("comparison")
     assert default["base_window"]["to"] == iso(after.start).replace("+00:00", "Z")
     answer = mesh.owner.get(
@@ -313,7 +306,7 @@ def test_every_answer_is_the_same_table_in_every_format(truth, mesh):
             assert answer.headers["content-disposition"].endswith(f'.{form}"')
             tables[form] = rows_of(answer.content, form)
         assert tables["csv"] == tables["ndjson"] == tables["arrow"] == tables["parquet"], route
-        assert route in ("spikes", "movers") or len(tables["csv"]) > 0
+        assert route == "spikes" or len(tables["csv"]) > 0
 
 
 def test_windows_are_exported_as_they_were_measured(truth, mesh):
@@ -379,7 +372,7 @@ REFUSED = [
     ("distribution", {"format": "binary"}, 422, "format_unsupported"),
     ("windows", {"format": "json"}, 422, "format_unsupported"),
     ("comparison", {"base_from": "2026-11-20T10:00:00Z"}, 422, "range_invalid"),
-    ("movers", {"from": "2026-11-20T10:00:00", "to": "2026-11-20T11:00:00"}, 422, "range_invalid"),
+    ("comparison", {"from": "2026-11-20T10:00:00", "to": "2026-11-20T11:00:00"}, 422, "range_invalid"),
     ("losses", {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}, 422, "range_invalid"),
     ("spikes", {"source_vm_id": str(UUID(int=3))}, 404, "vm_unknown"),
     ("spikes", {"cursor": "nonsense"}, 422, "cursor_invalid"),

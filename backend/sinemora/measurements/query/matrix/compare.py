@@ -1,4 +1,4 @@
-"""Matrices, comparison of two matrices, and the paths that changed most."""
+"""Matrices, and comparison of two matrices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from sinemora.measurements.query.budget import ReadBudget
 from sinemora.measurements.query.matrix import compute as matrix_query
 from sinemora.measurements.query.matrix import deviations, estimates
 from sinemora.measurements.query.matrix.compute import MatrixResult
-from sinemora.measurements.query.requests import ComparisonRequest, MatrixRequest, MoversRequest, Order
-from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
+from sinemora.measurements.query.requests import ComparisonRequest, MatrixRequest, Order
+from sinemora.measurements.query.responses import ComparisonRead
 from sinemora.measurements.query.scan import QueryResponse, Range, range_of
 from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 from sinemora.measurements.schemas import DEVIATION, DEVIATION_STATE_NAMES, Axis, MatrixRead, Span
@@ -200,58 +200,6 @@ def comparison(session: Session, mesh: MeshState, request: ComparisonRequest, bu
         return matrix.binary_of(codes, difference.states, mesh.revision, ended_at_ms)
 
     return QueryResponse(read, table, binary)
-
-
-def movers(session: Session, mesh: MeshState, request: MoversRequest, budget: ReadBudget) -> QueryResponse:
-    """Return the paths that changed most, first. ProductError `range_invalid`, `range_too_large`."""
-    now, base, difference = _compare(session, mesh, request, budget)
-    order = ranked(difference, request.order, request.limit)
-    size = len(now.axis)
-    items = [_mover(difference, now.axis, at // size, at % size, request.metric) for at in order.tolist()]
-    read = MoversRead.model_construct(
-        mesh_id=mesh.id,
-        by=request.by,
-        metric=request.metric,
-        statistic=request.statistic,
-        unit=unit_of(request.metric),
-        window=_span(now),
-        base_window=_span(base),
-        compared=int(difference.known.sum()),
-        items=items,
-    )
-    rows: list[list[object]] = [
-        [item.source.name for item in items],
-        [item.target.name for item in items],
-        [item.value for item in items],
-        [item.base_value for item in items],
-        [item.difference for item in items],
-        [item.percent for item in items],
-        [item.clock_error_ns for item in items],
-    ]
-    return QueryResponse(lambda: read, lambda: ResultTable("movers", _columns(request.metric), in_batches(rows)))
-
-
-def ranked(difference: Difference, order: Order, limit: int) -> Ints:
-    """Return the flat positions of the largest differences, largest first, without unchanged paths."""
-    size = np.abs(difference.percent if order is Order.PERCENT else difference.values).astype(np.float64)
-    size = np.where(difference.known & ~np.isnan(size), size, 0).ravel()
-    first = np.argsort(-size, kind="stable")[:limit]
-    return first[size[first] > 0]
-
-
-def _mover(difference: Difference, axis: Sequence[Axis], row: int, column: int, metric: Metric) -> Mover:
-    value, percent = difference.values[row, column].item(), float(difference.percent[row, column])
-    error = None if metric in _UNBOUNDED else int(difference.clock_error_ns[row, column])
-    return Mover(
-        source=axis[row],
-        target=axis[column],
-        value=difference.now.values[row, column].item(),
-        base_value=difference.base.values[row, column].item(),
-        difference=value,
-        percent=None if np.isnan(percent) else percent,
-        clock_error_ns=error,
-        beyond_clock_error=None if error is None or metric is Metric.CLOCK_ERROR else abs(value) > error,
-    )
 
 
 def _compare(
