@@ -345,7 +345,7 @@ def shares_sentence(shares: Mapping[str, Any]) -> str:
     path = "" if shares["path"] is None else f" between {shares['path'][0]} and {shares['path'][1]}"
     least = shares["members"][0]
     return (
-        f"Jain's index {shares['index']:.3f} among {shares['count']} {members}{path}, limit {shares['below']:.3g}: "
+        f"Fairness index {shares['index']:.3f} among {shares['count']} {members}{path}, limit {shares['below']:.3g}: "
         f"{least['name']} has {percent(least['relative'], 0)} of the mean share."
     )
 

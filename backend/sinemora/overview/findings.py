@@ -97,7 +97,7 @@ def _fairness(session: Session, mesh: Mesh, now: datetime) -> Iterator[AdvisorFi
                 mesh=Named(id=mesh.id, name=mesh.name),
                 about=f"{len(read.members)} {members}",
                 measurement=_unevenness(read),
-                rule=f"Jain's index below {read.alert_below:.3g}",
+                rule=f"Fairness index below {read.alert_below:.3g}",
                 advice=_fairer(of, read),
                 source=None,
                 target=None,

@@ -218,7 +218,7 @@ def _optimality(solution: Solution) -> OptimalityRead:
     where = "within these limits, on the median round trips of the training windows"
     if solution.left_out:
         left_out = "1 move" if solution.left_out == 1 else f"{solution.left_out} moves"
-        where += f", without {left_out} that held-out windows did not confirm"
+        where += f", without {left_out} that other windows did not confirm"
     if not gap:
         words = (
             f"Optimal in {_OPTIMISED[solution.options.objective]}, less the price of moves: no placement is better"

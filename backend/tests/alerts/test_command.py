@@ -57,7 +57,7 @@ def keeps_secrets(watched: Watched, secret_key: None) -> Any:
 
 
 def test_an_incident_is_shown_acknowledged_and_resolved(run_command: Any):
-    assert "egress of c-1" in run_command("incidents", "list", "--mesh", "demo", "--severity", "warning")
+    assert "paths from c-1" in run_command("incidents", "list", "--mesh", "demo", "--severity", "warning")
     (one,) = json.loads(run_command("incidents", "list", "--json"))
     output = run_command("incidents", "show", one["id"])
     assert "on 5 of 5 paths from c-1" in output
@@ -67,8 +67,8 @@ def test_an_incident_is_shown_acknowledged_and_resolved(run_command: Any):
     assert "kim" in run_command("incidents", "assign", one["id"], "kim")
     assert "switch replaced" in run_command("incidents", "note", one["id"], "switch replaced")
     assert "resolved" in run_command("incidents", "resolve", one["id"])
-    assert "egress of c-1" not in run_command("incidents", "list")
-    assert "egress of c-1" in run_command("incidents", "list", "--all")
+    assert "paths from c-1" not in run_command("incidents", "list")
+    assert "paths from c-1" in run_command("incidents", "list", "--all")
     assert "already resolved" in run_command("incidents", "resolve", one["id"], code=1)
 
 
@@ -107,7 +107,7 @@ def test_a_rule_is_previewed_before_it_is_saved(run_command: Any, tmp_path: Any)
 
 
 def test_silences_are_previewed_created_and_ended(run_command: Any):
-    assert "egress of c-1" in run_command("silences", "preview", "vm=c-*", "severity!=info")
+    assert "paths from c-1" in run_command("silences", "preview", "vm=c-*", "severity!=info")
     assert "No VM is named db-9 now." in run_command("silences", "preview", "vm=db-9")
     silence = json.loads(run_command("silences", "add", "vm=c-*", "--for", "2h", "--comment", "new switch", "--json"))
     assert "active" in run_command("silences", "list")

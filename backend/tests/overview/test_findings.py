@@ -103,7 +103,7 @@ def test_uneven_shares_and_a_retransmission_tail_are_findings(watched: Watched):
     assert set(found) == {"fairness", "shaping"}
     assert (found["fairness"]["about"], found["fairness"]["of"]) == ("6 VMs", "vms")
     assert "c-2 has" in found["fairness"]["measurement"]
-    assert found["fairness"]["rule"] == "Jain's index below 0.883"
+    assert found["fairness"]["rule"] == "Fairness index below 0.883"
     assert found["fairness"]["advice"] == "Shorter round trips for c-2"
     assert found["shaping"]["about"] == "checkout p99"
     assert "minutes in 195 to 235 ms" in found["shaping"]["measurement"]

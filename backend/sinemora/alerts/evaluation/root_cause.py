@@ -349,9 +349,9 @@ def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
     at, other = culprit.at, culprit.other
     match culprit.suspect:
         case Suspect.EGRESS:
-            return f"egress of {vms[at]}"
+            return f"paths from {vms[at]}"
         case Suspect.INGRESS:
-            return f"ingress of {vms[at]}"
+            return f"paths to {vms[at]}"
         case Suspect.VM:
             return f"VM {vms[at]}"
         case Suspect.CLOCK:

@@ -157,11 +157,11 @@ def _reject_unpaid(
     after = apply_moves(here, moves)
     gain = expected_gain(instance, here, after, places, _price(instance, places, moves, options, noise))
     if gain is None:
-        words = "no hold-out window has all round trips before and after"
+        words = "no window not used for the choice has all round trips before and after"
         return Group(moves, None, words, unconfirmed=True)
     if gain.blocks < BLOCKS_LEAST:
         words = (
-            f"only {gain.blocks} of {np.unique(instance.holdout_blocks).size} held-out blocks of time have all round"
+            f"only {gain.blocks} of {np.unique(instance.holdout_blocks).size} other blocks of time have all round"
             f" trips before and after, {BLOCKS_LEAST} are needed"
         )
         return Group(moves, gain, words, unconfirmed=True)

@@ -51,7 +51,7 @@ class _Placing:
                 known = (earlier[0].solution, apply_moves(at, kept))
             search = place_jointly(self.instance, self.assumed, at, movers, self.options, self.prices, barred, known)
             moves = [*moves, *search.moves]
-        progress.report(0.8, f"judging {len(moves)} moves on held-out windows")
+        progress.report(0.8, f"judging {len(moves)} moves on other windows")
         return search, *judge(self.instance, moves, self.options, self.noise)
 
 

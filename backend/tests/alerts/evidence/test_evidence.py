@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("secret_key")
 
 @pytest.fixture
 def incident(watched: Watched) -> str:
-    """An incident of the egress of c-1 with a spike on the path to a-1."""
+    """An incident of the paths from c-1 with a spike on the path to a-1."""
     watched.windows(6)
     watched.slow = egress(watched, 2)
     watched.windows(3)
@@ -155,7 +155,7 @@ def test_a_terminal_writes_and_verifies_evidence(
     assert main(["evidence", "verify", str(file), "--key", public]) == 0
     assert main(["evidence", "verify", str(file), "--key", base64.b64encode(bytes(32)).decode()]) == 1
     assert main(["evidence", "verify", str(file), "--key", "short"]) == 1
-    file.write_text(file.read_text().replace('"egress of c-1"', '"egress of b-1"'))
+    file.write_text(file.read_text().replace('"paths from c-1"', '"paths from b-1"'))
     code, _, error = run("evidence", "verify", str(file), key=False)
     assert (code, "Invalid" in error) == (1, True)
     file.write_text("{}")

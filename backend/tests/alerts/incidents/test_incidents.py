@@ -27,7 +27,7 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     watched.window()
     (incident,) = watched.incidents()
     assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("egress", "c-1")
-    assert incident["title"] == "egress of c-1: delay increased"
+    assert incident["title"] == "paths from c-1: delay increased"
     assert (incident["state"], incident["severity"], incident["paths"]) == ("open", "warning", 5)
     whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
     worst = whole["evidence"]["impact"]["worst"][0]

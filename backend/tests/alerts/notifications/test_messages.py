@@ -138,7 +138,7 @@ WAITS |= {"spikes": 4, "spikes_waiting": 0}
                         "members": [{"name": "a-1", "share": 1.0, "relative": 0.4}],
                     }
                 },
-                f"Jain's index 0.710 among 4 {words}, limit 0.883: a-1 has 40 % of the mean share.",
+                f"Fairness index 0.710 among 4 {words}, limit 0.883: a-1 has 40 % of the mean share.",
             )
             for kind, path, words in (
                 ("vm", None, "VMs"),

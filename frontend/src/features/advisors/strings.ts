@@ -43,7 +43,7 @@ export const strings = {
   done: 'Done',
   meanTime: 'Mean time',
   slowestTime: 'Slowest time',
-  jain: 'Jain’s index',
+  jain: 'Fairness index',
   slowestShare: 'Last connection / mean',
   describe: (congestion: string | null, connections: number, more: string) =>
     [congestion ?? 'default', connections === 1 ? '1 connection' : `${connections} connections`, more]

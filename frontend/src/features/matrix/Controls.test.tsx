@@ -46,7 +46,7 @@ test('estimates are asked for where delays between VMs are shown', async () => {
       {controls({ metric: 'loss', estimates: true })}
     </>,
   )
-  const boxes = screen.getAllByRole<HTMLInputElement>('checkbox', { name: 'Estimates' })
+  const boxes = screen.getAllByRole<HTMLInputElement>('checkbox', { name: 'Estimate gaps' })
   expect(boxes.map(({ checked, disabled }) => [checked, disabled])).toEqual([
     [false, false],
     [true, false],

@@ -174,7 +174,7 @@ export const strings = {
   earlierHint: 'Measured in an earlier window of the period; the turn of this pair has not come again.',
   earlierCell: (path: string, metric: string, value: string) => `${path}, ${metric} ${value}, from an earlier window`,
   earlier: 'from an earlier window of the period',
-  estimates: 'Estimates',
+  estimates: 'Estimate gaps',
   estimatesHint:
     'Estimate the pairs that are not measured from those that are. Estimates are hatched, have an interval, and never alert. Applies to delays between VMs.',
   estimatedTitle: 'Estimated',

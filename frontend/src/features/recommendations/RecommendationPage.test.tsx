@@ -58,8 +58,8 @@ test('a request with moves of which none gains reads so', async () => {
 })
 
 test.each([
-  [{}, 'the mean over held-out windows of the last 30 min before the request, at the p50 of round trips.'],
-  [{ minutes: 120 }, 'windows of the last 2 h before the request'],
+  [{}, 'windows not used for the choice, of the last 30 min before the request, at the p50 of round trips.'],
+  [{ minutes: 120 }, 'of the last 2 h before the request'],
   [{ risk: 'p99' }, 'before the request, using the p99 of the exchanges of a path.'],
 ])('performance before and after names its period and statistic (%#)', (request, words) => {
   const recommendation = { ...RECOMMENDATION, request: { ...RECOMMENDATION.request, ...request } }

@@ -77,7 +77,7 @@ export const strings = {
   window: 'window',
   windows: 'windows',
   windowsUsed: (chosen: string, chosenNoun: string, heldOut: string, heldOutNoun: string) =>
-    `Chosen on ${chosen} ${chosenNoun}, evaluated on ${heldOut} held-out ${heldOutNoun}`,
+    `Chosen on ${chosen} ${chosenNoun}, evaluated on ${heldOut} other ${heldOutNoun}`,
   blocksUsed: (blocks: string) => ` in ${blocks} separated blocks of time`,
   gapKept: (minutes: string) => `, at least ${minutes} min from the windows of the choice`,
   oldMeasurements: (minutes: string) => `The newest window ended ${minutes} min before this recommendation.`,
@@ -121,11 +121,11 @@ export const strings = {
   nowThen: 'before,',
   afterwards: 'after the moves:',
   gainInterval: (low: string, high: string, windows: string, probability: string) =>
-    `(${low} to ${high} with 95 % confidence for the next hour, from ${windows} held-out windows and the band of the curve; ${probability} probability that the gain exceeds its cost)`,
+    `(${low} to ${high} with 95 % confidence for the next hour, from ${windows} windows not used for the choice and the band of the curve; ${probability} probability that the gain exceeds its cost)`,
   performanceBasis: (period: string, statistic: string) =>
-    `Performance before and after is the mean over held-out windows of ${period} before the request, at the ${statistic} of round trips.`,
+    `Performance before and after is the mean over windows not used for the choice, of ${period} before the request, at the ${statistic} of round trips.`,
   performanceBasisRisk: (period: string, measure: string) =>
-    `Performance before and after is the mean over held-out windows of ${period} before the request, ${measure}.`,
+    `Performance before and after is the mean over windows not used for the choice, of ${period} before the request, ${measure}.`,
   movesShown: 'Moves shown',
   countOf: (count: number, total: number) => `${count} of ${total}`,
   result: 'Measured result',

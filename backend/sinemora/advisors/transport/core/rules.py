@@ -209,7 +209,7 @@ RULES = (
         "short flows must share fairly",
         "TCP rather than DCTCP",
         "cubic",
-        Effect(None, "Jain index 0.934 with TCP, 0.883 with DCTCP (table 5.1)"),
+        Effect(None, "Fairness index 0.934 with TCP, 0.883 with DCTCP (table 5.1)"),
         _short_flows,
     ),
     Rule(

@@ -20,7 +20,7 @@ interface Props {
   onSearch: (patch: Patch<FairnessSearch>) => void
 }
 
-/** Jain's index within a mesh, and of tables measured elsewhere. */
+/** The fairness index within a mesh, and of tables measured elsewhere. */
 export function FairnessPage({ search, onSearch }: Props) {
   const meshes = useQuery(meshesQuery)
   const mesh = meshes.data?.find(({ id }) => id === search.mesh) ?? meshes.data?.[0]

@@ -5,7 +5,7 @@ import { words } from '~/lib/words'
 export const strings = {
   ...words,
   fairness: 'Fairness',
-  fairnessLead: "Jain's index: 1 when all members get the same share, 1/n when one of n gets everything.",
+  fairnessLead: 'Fairness index: 1 when all members get the same share, 1/n when one of n gets everything.',
   fairnessLower: 'the fairness index',
   noMeshLead: 'Fairness needs measured paths. Create a mesh and add VMs.',
   newMesh: 'Create a mesh',

@@ -29,8 +29,8 @@ const EVIDENCE: SignedEvidence = {
     mesh: { id: 'm', name: 'production', rate_hz: 8, window_s: 10, vms: 6 },
     incident: {
       id: 'i',
-      title: 'egress of a-1',
-      suspect: 'egress of a-1',
+      title: 'paths from a-1',
+      suspect: 'paths from a-1',
       severity: 'critical',
       rules: ['Delay above its baseline'],
       onset_at: '2026-11-23T10:42:00Z',
@@ -85,7 +85,7 @@ const plain = (text: string | null | undefined) => text?.replaceAll('\u202f', ' 
 test('the report shows paths before and during the incident, spikes, VMs, method and signature', async () => {
   mockApi({ 'GET /v1/incidents/i/evidence': EVIDENCE })
   await showPage(<EvidencePage incidentId="i" />)
-  await screen.findByRole('heading', { level: 1, name: 'Evidence: egress of a-1' })
+  await screen.findByRole('heading', { level: 1, name: 'Evidence: paths from a-1' })
   expect(screen.getByText('The network changed.')).toBeTruthy()
   expect(screen.getByText('23 Nov 2026, 10:42:00 UTC')).toBeTruthy()
   expect(screen.getByText('Listed: 1 of 5, the largest change first.')).toBeTruthy()

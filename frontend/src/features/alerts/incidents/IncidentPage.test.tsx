@@ -56,7 +56,7 @@ test('an incident says what, where, how much over usual, since when, who suffers
   expect(runbook.getAttribute('href')).toBe('https://runbooks.example/slow')
 
   const suspects = within(screen.getByRole('region', { name: 'Suspects' }))
-  const row = within(suspects.getByRole('row', { name: /^egress of a-1/ }))
+  const row = within(suspects.getByRole('row', { name: /^paths from a-1/ }))
   expect(row.getByRole('link').getAttribute('href')).toBe('/vms/v1')
   expect(row.getByText('5 of 5 affected paths')).toBeTruthy()
   const zones = await suspects.findByRole('link', { name: 'zone eu-1a to zone eu-1b' })
