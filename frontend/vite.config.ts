@@ -7,6 +7,7 @@ import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { documentation } from './help/documentation.ts'
+import { keepUnits } from './help/units.ts'
 
 /** Where `npm run dev` finds the API; in production the API serves the built files itself. */
 const backend = process.env.SINEMORA_PUBLIC_URL ?? 'http://127.0.0.1:8420'
@@ -65,6 +66,7 @@ export default defineConfig({
     tanstackRouter({ target: 'react', autoCodeSplitting: true, generatedRouteTree: 'src/routeTree.gen.ts' }),
     react(),
     documentation(fileURLToPath(new URL('../docs', import.meta.url)), HELP),
+    keepUnits,
     precompress,
   ],
   // The server puts the nonce of each response in its place, and allows style elements with it.

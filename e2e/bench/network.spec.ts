@@ -99,7 +99,7 @@ test('clicks: every fault of a month', async ({ own: page }) => {
   }
   await page.goto('/')
   note(0, await overviewEntries(page))
-  const days = page.getByRole('slider', { name: /30 days/ })
+  const days = page.getByRole('slider', { name: /30\sdays/ })
   // Back from the newest changed hour. Those next to each other are one mark.
   for (let before = Infinity; clicks.size < sights.length; ) {
     const { x, y, width, height } = (await days.boundingBox()) as {

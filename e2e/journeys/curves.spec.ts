@@ -39,7 +39,7 @@ test('the cost of added latency on a measured path', async ({ inside: page, mesh
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   await page.goto('/curves/memcached-server')
-  await expect(page.getByRole('img', { name: /^Memcached, server: performance from 100 % to 16 %/ })).toBeVisible()
+  await expect(page.getByRole('img', { name: /^Memcached, server: performance from 100\s% to 16\s%/ })).toBeVisible()
   const slider = page.getByRole('slider', { name: 'Added round trip' })
   await slider.focus()
   for (let i = 0; i < 20; i++) await slider.press('ArrowRight')

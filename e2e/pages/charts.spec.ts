@@ -9,7 +9,8 @@ test('a path shows both directions in words, and the cursor over a chart the val
   const chart = page.getByRole('img', { name: /^One-way delay, p50/ })
   await expect(chart).toHaveAccessibleName(/Outbound from [\d.]+ .s to [\d.]+ .s.*Inbound from/)
   await expect(page.getByRole('img', { name: /^Round trip, p50, from/ })).toBeVisible()
-  const rates = /^Loss\. Outbound (from [\d.]+ % to [\d.]+ %|[\d.]+ % throughout).*; Inbound (from|[\d.]+ % throughout)/
+  const rates =
+    /^Loss\. Outbound (from [\d.]+\s% to [\d.]+\s%|[\d.]+\s% throughout).*; Inbound (from|[\d.]+\s% throughout)/
   await expect(page.getByRole('img', { name: rates })).toBeVisible()
   for (const row of ['min', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'SD', 'Clock error', 'Loss']) {
     await expect(page.getByRole('table').getByRole('row', { name: new RegExp(`^${row} .*\\d`) })).toBeVisible()

@@ -110,7 +110,7 @@ const UNITS: Record<string, number> = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 }
 
 /** "84.2 µs" in nanoseconds. */
 export function nanoseconds(text: string): number {
-  const [, number, unit] = /([\d.]+) (ns|µs|ms|s)\b/.exec(text) ?? []
+  const [, number, unit] = /([\d.]+)\s(ns|µs|ms|s)\b/.exec(text) ?? []
   if (number === undefined || unit === undefined) throw new Error(`no delay in "${text}"`)
   return Number(number) * (UNITS[unit] as number)
 }

@@ -67,7 +67,7 @@ export function formatShares(low: number | null | undefined, high: number | null
 
 /** Format the bounds of an interval of changes, rounded outward: (−0.0001, 0.12) → "−0.1" and "+12.0 points". */
 export function formatChanges(low: number | null | undefined, high: number | null | undefined): [string, string] {
-  return [formatChange(outward(low, -1)).replace(' points', ''), formatChange(outward(high, 1))]
+  return [formatChange(outward(low, -1)).replace(/\spoints/, ''), formatChange(outward(high, 1))]
 }
 
 /** Return a bound in tenths of a per cent: rounded to the nearest, an interval might lose its width. */
