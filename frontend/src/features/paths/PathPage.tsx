@@ -107,7 +107,7 @@ export function PathPage({ mesh, source, target, search, onSearch, ofVm }: Props
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value="history">
+        <Tabs.Panel value="history" className={styles.tab}>
           <History {...ends} path={path.data} statistic={statistic} clock={clock} />
           {ofVm?.(source, path.data.source.name)}
           {ofVm?.(target, path.data.target.name)}

@@ -107,7 +107,7 @@ export function ConditionFields(part: PartProps) {
             min: 0.1,
             max: 100,
             step: 'any',
-            w: 120,
+            w: 190,
           })}
         {kind === 'baseline' && (
           <NativeSelect
