@@ -22,7 +22,8 @@ export const Route = createFileRoute('/_app')({
   },
   loader: async ({ context: { queryClient, isPublic } }) => {
     if (isPublic) return
-    await Promise.all([queryClient.ensureQueryData(meshesQuery), queryClient.prefetchQuery(labsQuery)])
+    void queryClient.prefetchQuery(labsQuery)
+    await queryClient.ensureQueryData(meshesQuery)
   },
   component: App,
   // A page has a heading only inside the shell.
