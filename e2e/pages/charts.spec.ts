@@ -25,3 +25,26 @@ test('a path shows both directions in words, and the cursor over a chart the val
     await expect(page.getByText(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC/).first()).toBeVisible({ timeout: 3_000 })
   }).toPass({ timeout: 120_000 })
 })
+
+test('moves on a heatmap are read from VM to VM, and where one stands between before and after', async ({
+  shared: page,
+}) => {
+  await open(page, recording.pages['heatmap-moves'] as string, 'recorded', 1280)
+  const moves = page.getByRole('region', { name: 'Moves', exact: true })
+  await expect(moves).toMatchAriaSnapshot(`
+    - heading "1 move for checkout"
+    - group "Moves made":
+      - button "Before"
+      - button "After" [pressed]
+    - slider "Moves made"
+    - status: after 1 of 1
+    - list:
+      - listitem:
+        - button /^1 · checkout \\/ client-2 c-1 → b-1, .+ Round trip .+ → .+; performance .+ → .+/
+  `)
+  const slider = moves.getByRole('slider')
+  await expect(slider).toHaveAttribute('aria-valuetext', 'after 1 of 1')
+  await slider.press('Home')
+  await expect(slider).toHaveAttribute('aria-valuetext', 'before the move')
+  await expect(moves.getByRole('status')).toHaveText('before the move')
+})
