@@ -35,7 +35,7 @@ def calling(owner: Member):
 
 @pytest.mark.whole_store
 def test_pairs_of_changes_at_once_lose_nothing(owner: Member):
-    found = collide(calling(owner), owner.tenant_id, pairs=40, seed=3)
+    found = collide(calling(owner), owner.tenant_id, pairs=12, seed=3)
     assert (found.deadlocks, found.failed, found.lost) == (0, [], [])
 
 

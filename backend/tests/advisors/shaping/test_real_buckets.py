@@ -63,12 +63,6 @@ def test_rate_depth_and_mechanism_are_detected(from_sender: Row, queue: int, mec
     assert found.burst == pytest.approx(DEPTH, rel=0.15)
 
 
-@pytest.mark.parametrize("link", [(), ("tbf", "rate", "8mbit", "burst", "1502", "limit", "100000")])
-def test_a_bare_and_a_slow_link_have_no_bucket(from_sender: Row, link: tuple[str, ...]):
-    from_sender.shape(*link)
-    assert found_by_bursts() is None
-
-
 def test_an_unknown_vm_is_refused_before_any_burst(
     owner: Member, make_mesh: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

@@ -22,18 +22,6 @@ def transfers(*rows: tuple[int, int, float], limit: float = np.inf) -> Transfers
     return Transfers(sources, targets, size.astype(float), np.full(len(rows), limit))
 
 
-def test_two_to_one_share_its_link_and_a_third_takes_the_rest():
-    # b and c send to a; c also sends to d. The link into a is shared, that out of c has room left.
-    network = tree(["a", "b", "c", "d"], 1, 100.0)
-    work = transfers((1, 0, 500), (2, 0, 500), (2, 3, 500))
-    rates = fair_rates(network.links(work.sources, work.targets), network.capacities, np.ones(3), work.connection_rate)
-    assert rates == pytest.approx([50, 50, 50])
-    rates = fair_rates(
-        network.links(work.sources, work.targets), network.capacities, np.array([1, 3, 1]), work.connection_rate
-    )
-    assert rates == pytest.approx([25, 75, 25])
-
-
 @st.composite
 def works(draw: Any) -> tuple[Any, Transfers]:
     hosts, racks = draw(st.integers(2, 8)), draw(st.integers(1, 3))

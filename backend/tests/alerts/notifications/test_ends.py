@@ -20,6 +20,7 @@ from sinemora.operations.archives import deletion
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver, route
 from tests.api_clients import Member
+from tests.seeds import examples
 
 pytestmark = pytest.mark.whole_store
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.whole_store
 def test_at_rest_the_last_message_of_each_receiver_is_the_state_of_each_incident(owner: Member):
     machine: Any = type("Machine", (Ends,), {"tenant_id": owner.tenant_id})
     quick = settings(
-        max_examples=60,
+        max_examples=examples(100),
         stateful_step_count=20,
         deadline=None,
         derandomize=True,

@@ -67,17 +67,6 @@ def test_latency_is_that_of_the_delayed_role(tmp_path: Path):
     assert last["latency_us"]["mean"] == pytest.approx(max(c["latency_us"]["mean"] for c in last["clients"]))
 
 
-def test_synchronous_workers_wait_for_the_one_with_latency(tmp_path: Path):
-    result = profile(
-        *("training", "--loads", "1", "--at", "10000,20000", "--clients", "2", "--delay-at", "one-client"),
-        out=tmp_path,
-    )
-    last = result["points"][-1]
-    assert last["mean"] < 1 / 0.020
-    # Unlike independent clients, the worker without latency is as slow as the other.
-    assert last["clients"][1]["latency_us"]["p50"] > 20_000
-
-
 def test_variance_is_measured_beside_the_curve(tmp_path: Path):
     result = profile(
         *("training", "--at", "40000,80000", "--shape", "uniform", "--around", "40000", "--magnitudes", "19000"),

@@ -61,22 +61,6 @@ def test_level_and_spread_are_those_of_each_path_alone(data):
         assert found.spread_ns[path] == pytest.approx(spread, rel=1e-3, abs=64)
 
 
-@given(st.data(), st.floats(1e6, 1e9, width=32))
-def test_one_bad_step_of_five_moves_a_baseline_only_within_the_others(data, outlier):
-    values = data.draw(arrays(np.float32, (4, 1), elements=st.floats(1e3, 1e6, width=32)))
-    found = baselines.estimate(np.vstack([values, [[outlier]]]), np.vstack([values, [[outlier]]]))
-    assert values.min() <= found.level_ns[0] <= values.max()
-
-
-@given(st.data())
-def test_paths_and_steps_have_no_order(data):
-    p50, p90 = steps(data.draw)
-    order = data.draw(st.permutations(range(p50.shape[0])))
-    first, second = baselines.estimate(p50, p90), baselines.estimate(p50[order], p90[order])
-    assert np.array_equal(first.level_ns, second.level_ns, equal_nan=True)
-    assert np.array_equal(first.spread_ns, second.spread_ns, equal_nan=True)
-
-
 def test_the_best_basis_that_knows_a_path_is_used():
     known = np.array([[100, np.nan], [100, np.nan], [100, 7]], np.float32)
     hour, day = baselines.estimate(known, known), baselines.estimate(2 * known[:, ::-1], 2 * known[:, ::-1])

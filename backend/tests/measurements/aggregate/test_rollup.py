@@ -77,26 +77,6 @@ def check(stats: frame.Stats, words: llq16.Words, direction: int, i: int, raws: 
         assert stats.quantiles[which, direction, i] == bins[0, 0] + 1
 
 
-@given(st.lists(windows, min_size=2, max_size=6))
-def test_the_order_of_windows_does_not_matter(parts):
-    forward = frames_of(merged_of([frame_of(part) for part in parts]))
-    backward = frames_of(merged_of([frame_of(part) for part in reversed(parts)]))
-    for window, other in zip(forward, backward, strict=True):
-        assert window.vm_key == other.vm_key
-        assert np.array_equal(window.sketches.words, other.sketches.words)
-        exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR]
-        assert np.array_equal(window.stats.columns[exact], other.stats.columns[exact])
-
-
-@given(windows)
-def test_one_window_alone_stays_as_it_is(part):
-    alone = frame_of(part)
-    (merged,) = frames_of(merged_of([alone]))
-    assert np.array_equal(merged.sketches.words, alone.sketches.words)
-    lossless = frame.LOST, frame.SENT, frame.COUNT, frame.MIN, frame.MAX
-    assert np.array_equal(merged.stats.columns[list(lossless)], alone.stats.columns[list(lossless)])
-
-
 def test_the_group_without_members_is_not_known():
     columns = rollup.merge_columns(np.empty((8, 0), np.int32), np.empty(0, np.int64), 2)
     assert columns[frame.COUNT].tolist() == [0, 0]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 from tests.measurements.reports import window_starts
@@ -52,7 +53,9 @@ def another_server(address: str, *pages: tuple[int, str, bytes]) -> Iterator[lis
         server.server_close()
 
 
-def test_a_queued_report_waits_for_the_backend_itself(api: Server, gateway: Gateways, owner, make_mesh) -> None:
+def test_a_queued_report_waits_for_the_backend_itself(
+    api: Server, gateway: Gateways, owner, make_mesh, tmp_path: Path
+) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued")
     first, second = window_starts([1, 2])
     assert send(front, mesh.agents[0], body_of(mesh, 0, first)).status_code == 204
@@ -63,18 +66,12 @@ def test_a_queued_report_waits_for_the_backend_itself(api: Server, gateway: Gate
         until(lambda: seen.count("POST") > len(PAGES), front.output)
         assert front.metric("sinemora_gateway_queue_reports") == 1
         assert front.metric("sinemora_gateway_refused_total") == 0
-    api.start()
-    until(lambda: front.metric("sinemora_gateway_queue_reports") == 0, front.output)
-    assert stored(mesh) == Counter({(mesh.agents[0].vm_key, at): 1 for at in (first, second)})
-
-
-def test_readiness_names_another_server(api: Server, gateway: Gateways) -> None:
-    api.stop()
-    with another_server(api.url, PAGES["not found"]):
-        front = gateway("stored")
-        answer = HTTP.get(front.url + "/readyz")
+        other = gateway("stored", "--directory", str(tmp_path / "other"))
+        answer = HTTP.get(other.url + "/readyz")
         assert answer.status_code == 503
         assert "another server answers" in answer.json()["dependencies"]["backend"]["detail"]
-        assert front.metric("sinemora_gateway_backend_up") == 0
+        assert other.metric("sinemora_gateway_backend_up") == 0
     api.start()
-    until(lambda: HTTP.get(front.url + "/readyz").status_code == 200, front.output)
+    until(lambda: front.metric("sinemora_gateway_queue_reports") == 0, front.output)
+    until(lambda: HTTP.get(other.url + "/readyz").status_code == 200, other.output)
+    assert stored(mesh) == Counter({(mesh.agents[0].vm_key, at): 1 for at in (first, second)})

@@ -98,7 +98,7 @@ def test_the_same_samples_give_the_same_fit():
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_recovers_curves_within_half_the_noise_and_the_band_holds_them(repeats):
     errors, covered = [], []
-    for index in range(32):
+    for index in range(16):
         noise = (0.01, 0.03, 0.1)[index % 3]
         baseline = 1.0 if repeats == 1 else None
         curve, samples = noisy(FORMULAS[index % 4], 6 + index % 20, noise, index, repeats, baseline)
