@@ -28,7 +28,7 @@ const RENEW_CLOCK: Duration = Duration::from_secs(30);
 const LEAST_CUT: Duration = Duration::from_secs(2);
 const CUT_SPREAD: Duration = Duration::from_millis(1500);
 /// Least step back of the backend's clock that is reported, s: corrections of its estimate are smaller.
-const SET_BACK_S: i64 = 2;
+const SET_BACK_S: f64 = 2.0;
 const LOG_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Polls for the plan and passes each new one on.
@@ -303,11 +303,11 @@ impl Poller {
             return;
         };
         let expected_ns = before_ns.saturating_add((now - at).as_nanos() as i64);
-        let back_s = expected_ns.saturating_sub(shown_ns) / 1_000_000_000;
+        let back_s = expected_ns.saturating_sub(shown_ns) as f64 / 1e9;
         if back_s >= SET_BACK_S {
             let until = calendar::rfc3339(expected_ns);
             let detail = format!(
-                "the backend's clock was set back by {back_s} s: until it shows {until}, windows would repeat a time and are left out"
+                "the backend's clock was set back by {back_s:.0} s: until it shows {until}, windows would repeat a time and are left out"
             );
             self.raise(EventKind::ClockStep, detail);
         }

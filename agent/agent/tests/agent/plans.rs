@@ -190,7 +190,7 @@ fn windows_follow_the_backends_clock_without_a_new_plan() {
     }
     let said = &told.first().expect("an event").detail;
     assert!(
-        said.contains("clock was set back by 36") && said.contains("repeat a time"),
+        said.contains("clock was set back by 3") && said.contains("repeat a time"),
         "{said}"
     );
 }
