@@ -23,6 +23,7 @@ _NETWORK = "10.77"
 _SWITCH = "02:53:4d:00:00:01"
 # Long enough for a busy machine.
 PATIENCE_S = 30.0
+_LOOK_EVERY_S = 0.25
 # Time for unicast grants that were lost when interfaces changed to be requested again.
 _SETTLE_S = 2.0
 
@@ -41,11 +42,13 @@ def tool(name: str) -> str:
 
 def wait_until(what: str, holds: Callable[[], object], within_s: float = PATIENCE_S) -> None:
     """Wait until `holds` returns true; raises LabError when that takes too long."""
-    until = time.monotonic() + within_s
+    until, pause_s = time.monotonic() + within_s, 0.02
     while not holds():
         if time.monotonic() > until:
             raise LabError(f"waited {within_s:.0f} s in vain for {what}")
-        time.sleep(0.05)
+        time.sleep(pause_s)
+        # Many look through files or ask a process: the longer the wait, the less often.
+        pause_s = min(1.3 * pause_s, _LOOK_EVERY_S)
 
 
 class Process:

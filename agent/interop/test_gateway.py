@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import pytest
 
 import outage
-from agents import Agent, Fleet
+from agents import Agent, Fleet, get_metrics
 from laboratory import Lab, wait_until
 
 RATE_HZ = 8
 # Windows are of 1 s; an answer that is late by less than this bounds the clock to less.
 LIMIT_NS = 50_000_000
 AWAY_S = 6
-_GET = "import urllib.request as u; print(u.urlopen('http://{}/metrics', timeout=5).read().decode())"
+PORT = 8430
 
 
 class Gateway:
@@ -25,7 +25,7 @@ class Gateway:
 
     def __init__(self, fleet: Fleet) -> None:
         self._lab = fleet.lab
-        self._address = f"{self._lab.gateway}:8430"
+        self._address = f"{self._lab.gateway}:{PORT}"
         self.url = f"http://{self._address}"
         backend = f"http://{self._lab.gateway}:8420"
         self._command = [
@@ -43,7 +43,7 @@ class Gateway:
 
     def queued(self) -> int:
         """Return the number of queued reports."""
-        text = self._lab.run(sys.executable, "-c", _GET.format(self._address))
+        text = self._lab.run(*get_metrics(self._lab.gateway, PORT))
         found = re.search(r"^sinemora_gateway_queue_reports (\S+)", text, re.MULTILINE)
         assert found is not None
         return int(float(found[1]))

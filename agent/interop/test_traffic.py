@@ -23,7 +23,7 @@ SEND = 2 * RATE
 PAYLOAD = 1_400
 WINDOW_S = 10
 
-# Sends packets evenly to nobody: the bridge drops them.
+# Sends a few packets at a time, to nobody: the bridge drops them.
 SENDER = """
 import socket, sys, time
 address, rate, payload = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
@@ -38,7 +38,7 @@ while True:
         except OSError:
             pass  # the queue of the shaper is full
         sent += 1
-    time.sleep(0.002)
+    time.sleep(0.01)
 """
 
 
@@ -72,7 +72,7 @@ def scene() -> Iterator[Scene]:
         late_s: dict[int, float] = {}
         first_wait_s = 0.0
         while time.time() < began_s + 66:
-            time.sleep(0.05)
+            time.sleep(0.1)
             at_s, statistics = time.time(), _shaper(host)
             if not first_wait_s and statistics["backlog"] > 0:
                 first_wait_s = at_s
