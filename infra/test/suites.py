@@ -102,6 +102,16 @@ SUITES = [
         again=("--", "--exact", FAILED_NAMES),
         lane=OTHERS,
     ),
+    # It waits for agents more than the suites behind it, which keep both cores busy to the end.
+    Suite(
+        "playwright",
+        "e2e",
+        (*NPX, "playwright", "test", "--reporter=list,junit"),
+        "junit",
+        {"PLAYWRIGHT_JUNIT_OUTPUT_FILE": "{report}"},
+        ("--last-failed",),
+        lane=OTHERS,
+    ),
     Suite(
         "clippy",
         "agent",
@@ -123,15 +133,6 @@ SUITES = [
         realtime=True,
     ),
     Suite("guests", "agent/guests", ("pytest", "--junitxml={report}"), "junit", AGENT, PYTEST_AGAIN, lane=PRODUCT),
-    Suite(
-        "playwright",
-        "e2e",
-        (*NPX, "playwright", "test", "--reporter=list,junit"),
-        "junit",
-        {"PLAYWRIGHT_JUNIT_OUTPUT_FILE": "{report}"},
-        ("--last-failed",),
-        lane=OTHERS,
-    ),
 ]
 TESTS = ("soak", "cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
 # `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
