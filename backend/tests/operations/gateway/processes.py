@@ -1,4 +1,4 @@
-"""Processes of a region: the API of a backend and gateways in front of it, each on a fixed port of loopback."""
+"""The API of a backend and gateways in front of it as processes, each on a fixed port of loopback."""
 
 import os
 import signal
@@ -6,10 +6,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import httpx2
+import uvicorn
 
+from sinemora.kit.http.connection import server_options
+from sinemora.main import Server as ApiServer
+from sinemora.main import create_app
 from sinemora.operations.embedded.replacing import program_of
 from tests.waits import until
 
@@ -22,6 +27,33 @@ def free_port() -> int:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
         return port
+
+
+class Api:
+    """The API on a port of loopback. To load it in a process of its own takes longer than most tests."""
+
+    def __init__(self) -> None:
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self._app = create_app()
+        self._server: ApiServer | None = None
+        self._thread: Thread | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers, unless it runs."""
+        if self._server is not None:
+            return
+        config = uvicorn.Config(self._app, port=int(self.url.rpartition(":")[2]), **server_options())
+        server = self._server = ApiServer(self._app, config)
+        self._thread = Thread(target=server.run)
+        self._thread.start()
+        until(lambda: server.started, "the API")
+
+    def stop(self) -> None:
+        """Close its port and its connections, if it runs."""
+        if self._server is not None and self._thread is not None:
+            self._server.should_exit = True
+            self._thread.join()
+            self._server = None
 
 
 class Server:

@@ -9,7 +9,7 @@ from threading import Thread
 
 from tests.measurements.reports import window_starts
 from tests.operations.gateway.conftest import Gateways
-from tests.operations.gateway.processes import HTTP, Server
+from tests.operations.gateway.processes import HTTP, Api
 from tests.operations.gateway.test_gateway import body_of, send, stored
 from tests.waits import until
 
@@ -54,13 +54,13 @@ def another_server(address: str, *pages: tuple[int, str, bytes]) -> Iterator[lis
 
 
 def test_a_queued_report_waits_for_the_backend_itself(
-    api: Server, gateway: Gateways, owner, make_mesh, tmp_path: Path
+    api: Api, gateway: Gateways, owner, make_mesh, tmp_path: Path
 ) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued")
     first, second = window_starts([1, 2])
     assert send(front, mesh.agents[0], body_of(mesh, 0, first)).status_code == 204
     until(lambda: front.metric("sinemora_gateway_queue_reports") == 0, front.output)
-    api.kill()
+    api.stop()
     assert send(front, mesh.agents[0], body_of(mesh, 0, second)).status_code == 204
     with another_server(api.url, *PAGES.values()) as seen:
         until(lambda: seen.count("POST") > len(PAGES), front.output)

@@ -16,7 +16,7 @@ from tests.api_clients import AgentCaller, MeshWorld, enrolment
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_starts
 from tests.measurements.worlds import simple
 from tests.operations.gateway.conftest import Gateways
-from tests.operations.gateway.processes import HTTP, Server
+from tests.operations.gateway.processes import HTTP, Api, Server
 from tests.waits import until
 
 REPORTS = "/v1/agents/self/reports"
@@ -42,7 +42,7 @@ def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
         return Counter((vm_key, at) for vm_key, at in rows)
 
 
-def test_stored_is_acknowledged_after_the_commit(api: Server, gateway: Gateways, owner, make_mesh) -> None:
+def test_stored_is_acknowledged_after_the_commit(api: Api, gateway: Gateways, owner, make_mesh) -> None:
     mesh, front = make_mesh(owner, 2), gateway("stored")
     (at,) = window_starts([1])
     answer = send(front, mesh.agents[0], body_of(mesh, 0, at))
@@ -59,7 +59,7 @@ def test_stored_is_acknowledged_after_the_commit(api: Server, gateway: Gateways,
 
 
 def test_slow_strangers_leave_the_room_of_agents_that_the_backend_knows(
-    api: Server, gateway: Gateways, owner, make_mesh
+    api: Api, gateway: Gateways, owner, make_mesh
 ) -> None:
     mesh, front = make_mesh(owner, 2), gateway("stored")
     agent, (at,) = mesh.agents[0], window_starts([1])
@@ -85,7 +85,7 @@ def test_no_connection_is_refused_while_a_gateway_is_replaced(gateway: Gateways)
     assert set(answers) == {200}
 
 
-def test_requests_of_agents_pass_unchanged(api: Server, gateway: Gateways, owner, make_mesh) -> None:
+def test_requests_of_agents_pass_unchanged(api: Api, gateway: Gateways, owner, make_mesh) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued")
     path, agent = "/v1/agents/self/plan?wait_s=0", mesh.agents[0]
     direct = HTTP.get(api.url + path, headers=agent.headers)
@@ -107,7 +107,7 @@ def test_requests_of_agents_pass_unchanged(api: Server, gateway: Gateways, owner
 
 
 def test_queued_reports_survive_outage_and_kill_and_are_stored_once(
-    api: Server, gateway: Gateways, owner, make_mesh
+    api: Api, gateway: Gateways, owner, make_mesh
 ) -> None:
     mesh, front = make_mesh(owner, 3), gateway("queued")
     starts = window_starts(range(1, 31))
@@ -122,7 +122,7 @@ def test_queued_reports_survive_outage_and_kill_and_are_stored_once(
 
     for at in starts[:10]:
         upload(at)
-    api.kill()
+    api.stop()
     for at in starts[10:20]:
         upload(at)
     repeated = body_of(mesh, 0, starts[19] - 10_000)
@@ -145,7 +145,7 @@ def test_queued_reports_survive_outage_and_kill_and_are_stored_once(
     assert front.metric("sinemora_gateway_refused_total") == 0
 
 
-def test_an_unknown_credential_is_never_queued(api: Server, gateway: Gateways, owner, make_mesh) -> None:
+def test_an_unknown_credential_is_never_queued(api: Api, gateway: Gateways, owner, make_mesh) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued")
     stranger = AgentCaller(owner.http, {"Authorization": "Bearer sma_unknown"})
     answer = send(front, stranger, b"x", PROTOBUF)
@@ -161,7 +161,7 @@ def test_an_unknown_credential_is_never_queued(api: Server, gateway: Gateways, o
 
 
 def test_a_revoked_agent_is_refused_and_its_queue_set_aside(
-    api: Server, gateway: Gateways, owner, make_mesh, tmp_path: Path
+    api: Api, gateway: Gateways, owner, make_mesh, tmp_path: Path
 ) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued", "--verify-s", "1")
     starts, agent = window_starts(range(1, 5)), mesh.agents[0]
@@ -197,7 +197,7 @@ def test_a_report_that_the_backend_never_accepts_does_not_hold_up_the_next(
     assert "the backend refused a queued report" in front.output()
 
 
-def test_a_full_queue_refuses_and_drops_nothing(api: Server, gateway: Gateways, owner, make_mesh) -> None:
+def test_a_full_queue_refuses_and_drops_nothing(api: Api, gateway: Gateways, owner, make_mesh) -> None:
     mesh, front = make_mesh(owner, 2), gateway("queued", "--capacity-mib", "1")
     (at,) = window_starts([1])
     assert send(front, mesh.agents[0], body_of(mesh, 0, at)).status_code == 204
@@ -218,7 +218,7 @@ def test_a_full_queue_refuses_and_drops_nothing(api: Server, gateway: Gateways, 
     assert front.metric("sinemora_gateway_refused_total") == 3
 
 
-def test_readiness_follows_the_backend_in_stored_mode_only(api: Server, gateway: Gateways) -> None:
+def test_readiness_follows_the_backend_in_stored_mode_only(api: Api, gateway: Gateways) -> None:
     front = gateway("stored")
     assert HTTP.get(front.url + "/readyz").json()["status"] == "ready"
     assert HTTP.get(front.url + "/livez").json() == {"status": "ok"}

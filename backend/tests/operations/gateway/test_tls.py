@@ -10,7 +10,7 @@ import pytest
 
 from tests.api_clients import AgentCaller
 from tests.measurements.reports import ZSTD, window_starts
-from tests.operations.gateway.processes import Server, free_port
+from tests.operations.gateway.processes import Api, Server, free_port
 from tests.operations.gateway.test_gateway import REPORTS, body_of, stored
 from tests.waits import until
 
@@ -26,7 +26,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return chain, key
 
 
-def test_reports_pass_two_gateways_over_tls(api: Server, owner, make_mesh, tmp_path: Path) -> None:
+def test_reports_pass_two_gateways_over_tls(api: Api, owner, make_mesh, tmp_path: Path) -> None:
     chain, key = certificate(tmp_path)
     tls = ("--tls-certificate", chain, "--tls-key", key)
     ports = [free_port(), free_port()]

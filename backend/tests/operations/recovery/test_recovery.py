@@ -89,23 +89,19 @@ def test_a_drill_measures_records_and_leaves_nothing(named: PostgresServer, worl
         assert connection.execute("SELECT count(*) FROM pg_replication_slots").fetchone() == (0,)
 
 
-def test_a_drill_of_a_running_archive_leaves_it_alone(world, archiver: Archiver, place: Path):
-    report(world, 20)
-    done = command("drill", "--json", "--seconds", "2", "--archive", archiver.archive.folder, "--record", place / "r")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["frames"]["probe_frames"] == 1
-    assert archiver.process.poll() is None
-    assert len(archiver.archive.bases()) == 1
-
-
-def test_a_drill_finds_what_is_wrong(named: PostgresServer, world, place: Path):
+def test_a_drill_of_a_running_archive_finds_what_is_wrong_and_leaves_it_alone(
+    named: PostgresServer, world, archiver: Archiver, place: Path
+):
     report(world, 20)
     with psycopg.connect(named.dsn(SUPERUSER)) as connection:
         connection.execute("UPDATE probe_frames SET stats = set_byte(stats, 20, get_byte(stats, 20) # 4)")
-    done = command("drill", "--json", "--seconds", "1", "--record", place / "r")
+    done = command("drill", "--json", "--seconds", "1", "--archive", archiver.archive.folder, "--record", place / "r")
     assert done.returncode == 1
-    assert json.loads(done.stdout)["faults"] == 1
+    result = json.loads(done.stdout)
+    assert (result["frames"]["probe_frames"], result["faults"]) == (1, 1)
     assert "cannot be decoded" in done.stderr
+    assert archiver.process.poll() is None
+    assert len(archiver.archive.bases()) == 1
 
 
 def test_a_damaged_or_short_archive_is_refused(archiver: Archiver, place: Path):
@@ -119,7 +115,7 @@ def test_a_damaged_or_short_archive_is_refused(archiver: Archiver, place: Path):
     with pytest.raises(RecoveryError, match="is not empty"):
         restore(archiver.archive, place / "c")
     whole = (base.folder / "base.tar.gz").read_bytes()
-    (base.folder / "base.tar.gz").write_bytes(whole[: len(whole) // 2])
+    (base.folder / "base.tar.gz").write_bytes(whole[: 1 << 20])
     for _ in range(2):  # the folder can be named again
         with pytest.raises(RecoveryError, match="damaged"):
             restore(archiver.archive, place / "d")
