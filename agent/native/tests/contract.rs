@@ -1,5 +1,6 @@
 //! LLQ16 against its definition: the published vectors, and what must hold for any values.
 
+use serde_json::Value;
 use sinemora_native::{
     BINS, Histogram, MAX_VALUE_NS, OddLength, Sketch, bin_of, is_ordered, lower_of, summarise,
     value_of, width_of,
@@ -24,47 +25,37 @@ fn values(seed: u64, n: usize) -> Vec<i64> {
 }
 
 #[test]
-fn bins_are_the_published_ones() {
-    let published = [
-        (0, 0),
-        (127, 127),
-        (128, 128),
-        (129, 128),
-        (130, 129),
-        (255, 191),
-        (256, 192),
-        (1000, 317),
-        (45_000, 663),
-        (1_000_000, 954),
-        (1_000_000_000, 1591),
-        (1 << 40, 2047),
-        (-1, 0),
-    ];
-    for (value, bin) in published {
-        assert_eq!(bin_of(value), bin, "bin({value})");
+fn bins_bytes_quantiles_and_merges_are_those_of_the_vectors() {
+    let vectors: Value = serde_json::from_str(include_str!("../vectors.json")).unwrap();
+    let cases = |of: &Value, name: &str| of[name].as_array().unwrap().clone();
+    for case in cases(&vectors, "bins") {
+        let bin = bin_of(case["value_ns"].as_i64().unwrap());
+        let found = [u64::from(bin), lower_of(bin), value_of(bin)];
+        let expected = ["bin", "lower_ns", "stands_for_ns"].map(|name| case[name].as_u64());
+        assert_eq!(found.map(Some), expected, "{case}");
     }
-}
-
-#[test]
-fn bytes_are_the_published_ones() {
-    let repeat = |value: i64, times: usize| std::iter::repeat_n(value, times);
-    assert_eq!(hex(&Sketch::of([45_000]).to_bytes()), "e052");
-    assert_eq!(
-        hex(&Sketch::of([45_000, 45_000, 1_000_000]).to_bytes()),
-        "e1524077"
-    );
-    assert_eq!(hex(&Sketch::of(repeat(45_000, 17)).to_bytes()), "ef52e052");
-    let thousand = repeat(45_000, 1000).chain([1_000_000_000]);
-    assert_eq!(
-        hex(&Sketch::of(thousand).to_bytes()),
-        "f452f352f252f152f052e752e0c6"
-    );
-    assert_eq!(hex(&Sketch::of(repeat(0, 33)).to_bytes()), "10000000");
-    assert_eq!(
-        hex(&Sketch::of(repeat(5, 3_000_000)).to_bytes()),
-        "bf00bf00be00bd00bb00ba00b900b500b400b200b100"
-    );
-    assert_eq!(hex(&Sketch::of([]).to_bytes()), "");
+    for case in cases(&vectors, "sketches") {
+        let runs = cases(&case, "runs").into_iter().flat_map(|run| {
+            let times = run[1].as_u64().unwrap() as usize;
+            std::iter::repeat_n(run[0].as_i64().unwrap(), times)
+        });
+        let sketch = Sketch::of(runs);
+        assert_eq!(case["total"], sketch.total(), "{case}");
+        assert_eq!(case["hex"], hex(&sketch.to_bytes()), "{case}");
+        for read in cases(&case, "quantiles") {
+            let found = sketch.quantile(read[0].as_f64().unwrap() / 1000.0);
+            assert_eq!(found, read[1].as_u64(), "{case}");
+        }
+    }
+    for case in cases(&vectors, "merges") {
+        let joined = case["joined"].as_str().unwrap();
+        let bytes: Vec<u8> = (0..joined.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&joined[at..at + 2], 16).unwrap())
+            .collect();
+        let canonical = Sketch::from_bytes(&bytes).unwrap().to_bytes();
+        assert_eq!(case["canonical"], hex(&canonical), "{case}");
+    }
 }
 
 #[test]

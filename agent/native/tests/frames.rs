@@ -3,9 +3,9 @@
 #[path = "support/stats.rs"]
 mod stats;
 
+use sinemora_native::Sketch;
 use sinemora_native::columns::{COUNT, MAX, MIN};
 use sinemora_native::frame::{self, FrameError, SketchesRef};
-use sinemora_native::{Sketch, rice};
 use stats::Stats;
 
 /// A generator of pseudorandom numbers (SplitMix64).
@@ -152,36 +152,4 @@ fn damaged_blocks_are_refused() {
         targets: 5,
     };
     assert_eq!(Stats::read(&[&other]), Err(unknown));
-}
-
-#[test]
-fn any_bytes_with_a_checksum_are_decoded_or_refused() {
-    let mut numbers = Numbers(5);
-    let stats = random_stats(6, &mut numbers);
-    let lengths = [2i64; 18];
-    let words: Vec<u16> = (0..36).map(|_| numbers.next() as u16).collect();
-    let sketches = SketchesRef::new(&lengths, &words).unwrap();
-    let blocks = [
-        frame::encode_stats(&stats.as_ref()).unwrap(),
-        frame::encode_sketches(&sketches, &stats.columns).unwrap(),
-    ];
-    for good in blocks {
-        for _ in 0..5_000 {
-            let mut block = good.clone();
-            for _ in 0..=numbers.below(4) {
-                let at = 8 + numbers.below(block.len() as u64 - 8) as usize;
-                block[at] = numbers.next() as u8;
-            }
-            block.truncate(9 + numbers.below(block.len() as u64 - 8) as usize);
-            let head = u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
-            let sum = rice::checksum(head, &block[8..]).to_le_bytes();
-            block[4..8].copy_from_slice(&sum);
-            if block[1] == 0 {
-                let _ = Stats::read(&[&block]);
-                let _ = frame::round_trip_values(&[&block], 3);
-            } else {
-                let _ = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[9; 6]);
-            }
-        }
-    }
 }

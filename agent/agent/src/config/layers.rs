@@ -140,32 +140,6 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_source_wins() {
-        let mut layers = Layers::default();
-        layers.add(find("name").unwrap(), "flag", Source::Flag);
-        let env = [
-            ("SINEMORA_AGENT_NAME", "env"),
-            ("SINEMORA_AGENT_EVENT_PORT", "1319"),
-            ("PATH", "/bin"),
-        ];
-        layers
-            .add_environment(env.map(|(k, v)| (k.into(), v.into())))
-            .unwrap();
-        layers
-            .add_toml(
-                "name = 'file'\nevent_port = 2319\ngeneral_port = 2320",
-                Path::new("a.toml"),
-            )
-            .unwrap();
-        assert_eq!(layers.get("name").unwrap().text, "flag");
-        assert_eq!(layers.get("event_port").unwrap().text, "1319");
-        assert_eq!(
-            layers.get("general_port").unwrap().name("general_port"),
-            "general_port in a.toml"
-        );
-    }
-
-    #[test]
     fn an_empty_variable_is_not_set() {
         let mut layers = Layers::default();
         layers

@@ -132,13 +132,8 @@ fn every_wrong_value_names_its_setting_and_what_would_be_right() {
     for (key, text, expected) in cases {
         let error = config(&[(key, text)]).unwrap_err().to_string();
         assert!(error.contains(expected), "{key} = {text:?}: {error}");
+        assert!(key != "token" || !error.contains(text), "{error}");
     }
-}
-
-#[test]
-fn a_wrong_token_is_not_shown() {
-    let error = config(&[("token", "sm_e_secret")]).unwrap_err().to_string();
-    assert!(!error.contains("secret"), "{error}");
 }
 
 #[test]

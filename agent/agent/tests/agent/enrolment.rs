@@ -176,6 +176,7 @@ fn a_port_of_another_program_is_detected_before_the_token_is_used_up() {
     let taken = config(&backend.url, folder.path(), &[("metrics_listen", &address)]);
     let error = enrol_only(&taken, false).unwrap_err().to_string();
     assert!(error.starts_with("metrics_listen 127.0.0.1:"), "{error}");
+    assert!(error.contains("set it to off"), "{error}");
 
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(backend.so_far().len(), 0);

@@ -1,7 +1,6 @@
 //! The binary: its start, its output and its exit codes.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -331,44 +330,30 @@ fn a_panic_in_a_thread_ends_the_process() {
 }
 
 #[test]
-fn a_taken_metrics_address_is_named() {
-    let backend = FakeBackend::start(kind);
-    let folder = tempfile::tempdir().unwrap();
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
-    let settings = [
-        ("backend", backend.url.as_str()),
-        ("token", "sme_0123456789"),
-        ("metrics_listen", address.as_str()),
-    ];
-    let (status, output) = ends(&mut agent("run", folder.path(), &settings));
-    assert_eq!(status, Some(1));
-    assert!(
-        output.contains(&format!("metrics_listen {address}: ")) && output.contains("set it to off"),
-        "{output}"
-    );
-}
-
-#[test]
 fn check_distinguishes_a_ready_machine() {
     let backend = FakeBackend::start(|_| json(200, &json!({"status": "ready"})));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.toml");
     write!(
         std::fs::File::create(&file).unwrap(),
-        "backend = '{}'\nzone_name = 'a'\n",
+        "backend = '{}'\nzone_name = 'a'\nzone_region = 'file'\nname = 'file'\n",
         backend.url
     )
     .unwrap();
     let file = file.to_str().unwrap();
-    let (status, output) = ends(&mut agent(
-        "check",
-        folder.path(),
-        &[("config", file), ("token", "sme_0123456789")],
-    ));
+    let settings = [
+        ("config", file),
+        ("token", "sme_0123456789"),
+        ("zone_region", "environment"),
+        ("name", "environment"),
+    ];
+    let mut check = agent("check", folder.path(), &settings);
+    let (status, output) = ends(check.args(["--name", "flag"]));
     assert_eq!(status, Some(0), "{output}");
     for words in [
         &format!("zone_name       a ({file})"),
+        "zone_region     environment (environment)",
+        "name            flag (flag)",
         "The agent can run.",
         "is ready (",
     ] {
