@@ -12,7 +12,7 @@ import { CopyText } from './CopyText'
 import { Dialog } from './Dialog'
 import { QueryResult } from './QueryResult'
 import { Records } from './Records'
-import { ActionError, Empty, Failed, Loading } from './State'
+import { ActionError, Failed } from './State'
 
 const DOING = { mutate: vi.fn(), isPending: false, error: null, reset: vi.fn() }
 
@@ -84,22 +84,6 @@ test('a text to copy keeps its words and reports success', async () => {
   expect(group.getByRole('button', { name: 'Copied' })).toBeTruthy()
 })
 
-test('an empty, loading or failed view names the next step', async () => {
-  const retry = vi.fn()
-  show(
-    <>
-      <Empty title="No meshes yet">Create one to start.</Empty>
-      <Loading what="meshes" />
-      <Failed what="Meshes" error={new Error('The database is away.')} retry={retry} />
-    </>,
-  )
-  expect(screen.getByRole('heading', { name: 'No meshes yet' })).toBeTruthy()
-  expect(screen.getByRole('status').textContent).toBe('Loading meshes…')
-  expect(screen.getByRole('heading', { name: 'Meshes could not be loaded' })).toBeTruthy()
-  await userEvent.click(screen.getByRole('button', { name: 'Try again' }))
-  expect(retry).toHaveBeenCalledOnce()
-})
-
 test('a failure names the request, an unreachable server the reconnection', () => {
   const response = new Response(null, { status: 500, headers: { 'X-Request-ID': 'r-1' } })
   show(
@@ -131,25 +115,6 @@ test('a dialog that comes and goes gives the focus back to what opened it', asyn
   await userEvent.click(screen.getByRole('button', { name: 'Edit' }))
   await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'x{Escape}')
   await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Edit' })))
-})
-
-test('what a field shows is not repeated at the form', () => {
-  const body = {
-    code: 'request_invalid',
-    errors: [
-      { pointer: '#/name', message: 'Too long.' },
-      { pointer: '#/rate_hz', message: 'Not a rate.' },
-    ],
-  }
-  const problem = new Problem(body, new Response(null, { status: 422 }))
-  show(
-    <>
-      <TextInput label="Name" error={problem.field('name')} />
-      <ActionError error={problem} />
-    </>,
-  )
-  expect(screen.getByText('Too long.')).toBeTruthy()
-  expect(screen.getByRole('alert').textContent?.trim()).toBe('Rate (hz): Not a rate.')
 })
 
 test('an action on what another person has deleted says so', () => {

@@ -2,7 +2,7 @@
 import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { mockApi, reply } from '~/testing/api'
+import { mockApi } from '~/testing/api'
 import { showPage } from '~/testing/render'
 import { EmbedPage } from './EmbedPage'
 
@@ -23,13 +23,6 @@ test('a view is shown, and its links open outside the frame', async () => {
   await userEvent.click(await screen.findByRole('link', { name: 'production' }))
   expect(opened).toHaveBeenCalledWith(expect.stringMatching(/\/vms$/), '_blank', 'noopener,noreferrer')
   expect(router.state.location.pathname).toBe('/embed')
-})
-
-test('a link that ended says so, and shows nothing', async () => {
-  mockApi({ 'GET /v1/embed': () => reply(401, { code: 'embed_link_ended', detail: 'This link has ended.' }) })
-  await open()
-  expect(await screen.findByRole('heading', { name: 'This link has ended' })).toBeDefined()
-  expect(screen.queryByRole('link')).toBeNull()
 })
 
 test('an address without its token says what is missing', async () => {

@@ -24,39 +24,6 @@ const find = async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Find moves' }))
 }
 
-test('moves are requested with the chosen policy, and their page opens once they are found', async () => {
-  let looks = 0
-  const sent = mockApi({
-    ...ANSWERS,
-    'GET /v1/jobs/j': () =>
-      reply(
-        200,
-        looks++ === 0
-          ? { id: 'j', state: 'running', progress: 0.2, note: 'placing tasks of 2 stars on 6 VMs' }
-          : { id: 'j', state: 'succeeded', result: { recommendation_id: 'r' } },
-      ),
-  })
-  const router = await showPage(<FindMoves />)
-  await userEvent.click(screen.getByText('Advanced'))
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Policy' }), 'NoMora, as published')
-  await userEvent.click(screen.getByLabelText('Include the flow network'))
-  await find()
-  expect(await screen.findByText('placing tasks of 2 stars on 6 VMs')).toBeTruthy()
-  expect(screen.getByRole('status').textContent).toContain('20 % done')
-  await expect.poll(() => router.state.location.pathname).toBe('/recommendations/r')
-  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([
-    {
-      mesh: 'm',
-      policy: 'nomora',
-      explain: true,
-      moves_max: 10,
-      minutes: 30,
-      objective: null,
-      risk: null,
-    },
-  ])
-})
-
 test('a search that fails gives the reason, and the form keeps its choices', async () => {
   const sent = await open({
     'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },

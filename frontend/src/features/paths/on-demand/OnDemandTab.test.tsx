@@ -88,44 +88,6 @@ test('the paths of source ports are named, and the one that loses packets is mar
   expect(screen.getByText(/One path found/)).toBeTruthy()
 })
 
-test('ECN marks and order are asked for and shown by direction', async () => {
-  const probes = { ecn_known: 200, ce: 3, cleared: 0, altered: 0, pairs: 0, reversed: 0 }
-  const asked = { ...RESULT, ecn: true, reordering: true }
-  const sent = mockApi({
-    ...ANSWERS,
-    [`GET /v1/on-demand-measurements/${ID}`]: {
-      ...asked,
-      outbound_probes: probes,
-      inbound_probes: { ...probes, ce: 0, cleared: 200, pairs: 100, reversed: 4 },
-    },
-  })
-  await showPage(<Addressed />)
-  await userEvent.click(await screen.findByLabelText('Count ECN marks'))
-  await userEvent.click(screen.getByLabelText('Compare the order of packets'))
-  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
-  const table = within(await screen.findByRole('region', { name: 'ECN and order of packets' }))
-  const cells = table.getAllByRole('row').map((row) => Array.from(row.children, ({ textContent }) => textContent))
-  expect(cells).toEqual([
-    ['Direction', 'Marked', 'Cleared', 'Altered', 'ECN-capable packets', 'Reversed', 'Pairs'],
-    ['Outbound', '3 (1.50 %)', '0 (0 %)', '0 (0 %)', '200', 'not observed yet', '0'],
-    ['Inbound', '0 (0 %)', '200 (100 %)', '0 (0 %)', '200', '4 (4.00 %)', '100'],
-  ])
-  expect(screen.getByRole('heading', { name: '128/s for 10 s, 4 source ports, ECN marks, order' })).toBeTruthy()
-  const body = sent.find(({ to }) => to === 'POST /v1/on-demand-measurements')?.body
-  expect(body).toMatchObject({ ecn: true, reordering: true })
-})
-
-test('order needs two exchanges a second for each source port', async () => {
-  const sent = mockApi(ANSWERS)
-  await showPage(<Addressed />)
-  await userEvent.selectOptions(await screen.findByLabelText('Exchanges per second'), '4')
-  await userEvent.selectOptions(screen.getByLabelText('Source ports'), '4')
-  await userEvent.click(screen.getByLabelText('Compare the order of packets'))
-  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
-  expect(screen.getByText(/at most half of the exchanges/)).toBeTruthy()
-  expect(sent.some(({ to }) => to === 'POST /v1/on-demand-measurements')).toBe(false)
-})
-
 test('a refusal is shown with its reason', async () => {
   const detail = 'Agent not connected: the agent of db-1 has never reported. Start it, then try again.'
   await start({
@@ -135,12 +97,19 @@ test('a refusal is shown with its reason', async () => {
   expect((await screen.findByRole('alert')).textContent).toContain(detail)
 })
 
-test('more source ports than exchanges are refused before the request', async () => {
-  const sent = mockApi(ANSWERS)
-  await showPage(<Addressed />)
-  await userEvent.selectOptions(await screen.findByLabelText('Exchanges per second'), '2')
-  await userEvent.selectOptions(screen.getByLabelText('Source ports'), '4')
-  await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
-  expect(screen.getByText(/at least as many exchanges/)).toBeTruthy()
-  expect(sent.some(({ to }) => to === 'POST /v1/on-demand-measurements')).toBe(false)
-})
+test.each([
+  ['2', '4', '', /at least as many exchanges/],
+  ['4', '4', 'Compare the order of packets', /at most half of the exchanges/],
+])(
+  '%s exchanges a second for %s source ports are refused before the request: %s',
+  async (rate, ports, probe, words) => {
+    const sent = mockApi(ANSWERS)
+    await showPage(<Addressed />)
+    await userEvent.selectOptions(await screen.findByLabelText('Exchanges per second'), rate)
+    await userEvent.selectOptions(screen.getByLabelText('Source ports'), ports)
+    if (probe) await userEvent.click(screen.getByLabelText(probe))
+    await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
+    expect(screen.getByText(words)).toBeTruthy()
+    expect(sent.some(({ to }) => to === 'POST /v1/on-demand-measurements')).toBe(false)
+  },
+)
