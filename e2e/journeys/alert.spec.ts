@@ -1,19 +1,13 @@
 import { expect, read, remove, test } from '../support/journey'
 
-interface Named {
-  id: string
-  name: string
-}
-
 interface Rule {
   id: string
   name: string
   scope: { path: string[] | null }
 }
 
-test('U, A and Enter save an alert on the most unusual path', async ({ inside: page, mesh }) => {
-  const { vms } = await read<{ vms: Named[] }>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Named, Named]
+test('U, A and Enter save an alert on the most unusual path', async ({ inside: page, mesh, vms }) => {
+  const [source, target] = vms
   // On a quiet network nothing is unusual: the list names a path that is measured.
   await page.route('**/deviations?*limit=1', async (route) => {
     const response = await route.fetch()

@@ -1,14 +1,8 @@
 import { expect, expectAccessible, read, remove, test } from '../support/journey'
 
-interface Named {
-  id: string
-  name: string
-}
-
-test('an annotation is added, and marked on the charts of a path', async ({ inside: page, mesh }) => {
+test('an annotation is added, and marked on the charts of a path', async ({ inside: page, mesh, vms }) => {
   const text = `journey ${Date.now()}`
-  const { vms } = await read<{ vms: Named[] }>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Named, Named]
+  const [source, target] = vms
   await page.goto('/annotations')
   await page.getByRole('button', { name: 'Add annotation' }).click()
   const dialog = page.getByRole('dialog', { name: 'New annotation' })

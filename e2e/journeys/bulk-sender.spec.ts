@@ -1,15 +1,11 @@
-import { expect, expectAccessible, read, test } from '../support/journey'
-
-interface Roster {
-  vms: { id: string; name: string }[]
-}
+import { expect, expectAccessible, test } from '../support/journey'
 
 test('two transports are compared between real agents, and the result is judged by its interval', async ({
   inside: page,
   mesh,
+  vms,
 }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  const [source, target] = vms
   await page.goto(`/advisors/transport?mesh=${mesh.id}&source=${source.name}&target=${target.name}`)
   const second = page.getByRole('group', { name: 'Transport B' })
   await second.getByLabel('Connections').fill('8')

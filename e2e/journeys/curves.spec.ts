@@ -1,4 +1,4 @@
-import { expect, expectAccessible, read, remove, test } from '../support/journey'
+import { expect, expectAccessible, remove, test } from '../support/journey'
 
 const TABLE = `added_us,rate,spread,repeats
 0,990000,4000,5
@@ -10,10 +10,6 @@ const TABLE = `added_us,rate,spread,repeats
 700,231000,5000,5
 1000,163000,4000,5
 `
-
-interface Roster {
-  vms: { id: string; name: string }[]
-}
 
 test('curves are compared, and the choice is in the URL', async ({ inside: page }) => {
   await page.goto('/curves')
@@ -35,9 +31,8 @@ test('curves are compared, and the choice is in the URL', async ({ inside: page 
   await expect(row).toContainText('51.9 %')
 })
 
-test('the cost of added latency on a measured path', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+test('the cost of added latency on a measured path', async ({ inside: page, mesh, vms }) => {
+  const [source, target] = vms
   await page.goto('/curves/memcached-server')
   await expect(page.getByRole('img', { name: /^Memcached, server: performance from 100\s% to 16\s%/ })).toBeVisible()
   const slider = page.getByRole('slider', { name: 'Added round trip' })

@@ -1,9 +1,5 @@
 import { expect, read, test } from '../support/journey'
 
-interface Roster {
-  vms: { id: string; name: string }[]
-}
-
 interface Distribution {
   items: { count: number; title: string }[]
 }
@@ -11,9 +7,9 @@ interface Distribution {
 test('a path is added to the distribution, kept in the URL, and downloaded as shown', async ({
   inside: page,
   mesh,
+  vms,
 }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  const [source, target] = vms
   await page.goto(`/meshes/${mesh.id}/explore?show=distribution&span=1h`)
   await page.getByLabel('From', { exact: true }).selectOption({ label: source.name })
   await page.getByLabel('To', { exact: true }).selectOption({ label: target.name })

@@ -1,16 +1,11 @@
 import { expect, nanoseconds, read, test } from '../support/journey'
 
-interface Roster {
-  vms: { id: string; name: string; zone_name: string }[]
-}
-
 interface Path {
   outbound: { p50_ns: number; sent: number; clock_error_ns: number }
 }
 
-test('the heatmap shows the numbers of the API', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+test('the heatmap shows the numbers of the API', async ({ inside: page, mesh, vms }) => {
+  const [source, target] = vms
   await page.goto(`/meshes/${mesh.id}?metric=one_way_delay&cell=0,1`)
   const cell = page.getByRole('gridcell')
   await expect(cell).toHaveText(new RegExp(`^${source.name} to ${target.name}, p50 [\\d.]+ (ns|µs|ms)$`))
@@ -52,8 +47,7 @@ test('a new window appears without a reload', async ({ inside: page, mesh }) => 
   expect(loads).toBe(0)
 })
 
-test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh, vms }) => {
   const names = vms.map(({ name }) => name)
   await page.goto(`/meshes/${mesh.id}?metric=deviation`)
   const grid = page.getByRole('grid', { name: 'Change from usual by path' })

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, read, remove, test } from '../support/journey'
+import { expect, expectAccessible, read, remove, test, write } from '../support/journey'
 
 interface Source {
   id: string
@@ -24,16 +24,11 @@ test('a metric source shows its finding or the reason why there is none', async 
   const { items } = await read<{ items: Source[] }>(page, '/v1/metric-sources')
   const created = items.find((item) => item.name === name) as Source
   try {
-    const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
     const points = [1, 2, 3].map((back) => ({
       at: new Date(Date.now() - back * 60_000).toISOString(),
       value: 1000 + back,
     }))
-    const pushed = await page.request.post(`/v1/metric-sources/${created.id}/points`, {
-      data: { points },
-      headers: { 'X-CSRF-Token': csrf_token },
-    })
-    expect(await pushed.json()).toEqual({ stored: 3 })
+    expect(await write(page, 'POST', `/v1/metric-sources/${created.id}/points`, { points })).toEqual({ stored: 3 })
     await source.getByRole('button', { name: 'Evaluate now' }).click()
     await expect(source.getByText('Inconclusive')).toBeVisible()
     await expect(source.getByText(/at least 120 are needed/)).toBeVisible()
@@ -52,16 +47,11 @@ test('a metric source shows its finding or the reason why there is none', async 
 })
 
 test('a curve is renamed', async ({ inside: page }) => {
-  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const rows = [0, 50, 100, 200, 400, 600, 800, 1000].map((us) => ({
     latency_us: us,
     performance: 1000 / (1 + us / 300),
   }))
-  const answer = await page.request.post('/v1/curves', {
-    data: { name: `before ${Date.now()}`, rows },
-    headers: { 'X-CSRF-Token': csrf_token },
-  })
-  const { id } = (await answer.json()) as { id: string }
+  const { id } = await write<{ id: string }>(page, 'POST', '/v1/curves', { name: `before ${Date.now()}`, rows })
   try {
     await page.goto(`/curves/${id}`)
     await expect(page.getByRole('region', { name: 'Learning in production' })).toContainText(

@@ -1,12 +1,11 @@
-import { expect, read, test } from '../support/journey'
+import { expect, test } from '../support/journey'
 
-interface Roster {
-  vms: { id: string; name: string }[]
-}
-
-test('dragging over a chart zooms in time, and the range goes along to the heatmap', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+test('dragging over a chart zooms in time, and the range goes along to the heatmap', async ({
+  inside: page,
+  mesh,
+  vms,
+}) => {
+  const [source, target] = vms
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tz=utc`)
   const chart = page.getByRole('img', { name: /^One-way delay, p50\. Outbound from/ })
   const box = (await chart.boundingBox()) as { x: number; y: number; width: number; height: number }

@@ -1,9 +1,8 @@
-import { expect, expectAccessible, read, remove, test } from '../support/journey'
+import { expect, expectAccessible, remove, test } from '../support/journey'
 
-test('an application is added in a minute, and moves are requested', async ({ inside: page, mesh }) => {
+test('an application is added in a minute, and moves are requested', async ({ inside: page, mesh, vms }) => {
   const name = `journey ${Date.now()}`
-  const { vms } = await read<{ vms: { id: string; name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [root, other] = vms as [(typeof vms)[number], (typeof vms)[number]]
+  const [root, other] = vms
   await page.goto('/applications/new')
   await page.getByLabel('Name').fill(name)
   await page.getByRole('combobox', { name: 'Mesh', exact: true }).last().selectOption({ label: mesh.name })

@@ -1,9 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { expect, expectAccessible, read, test } from '../support/journey'
-
-interface Roster {
-  vms: { id: string; name: string }[]
-}
+import { expect, expectAccessible, test } from '../support/journey'
 
 const SECONDS = 10
 const RATE_HZ = 64
@@ -12,9 +8,9 @@ const RELAY_NS = 30_000
 test('a pair is measured now: seconds arrive as they are measured, and every exchange is kept', async ({
   inside: page,
   mesh,
+  vms,
 }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  const [source, target] = vms
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=on-demand`)
   await page.getByLabel('Exchanges per second').selectOption(String(RATE_HZ))
   await page.getByLabel('Duration').selectOption(String(SECONDS))
@@ -52,9 +48,8 @@ test('a pair is measured now: seconds arrive as they are measured, and every exc
   expect(trips[0]).toBeGreaterThan(RELAY_NS)
 })
 
-test('a measurement is stopped, and stays listed', async ({ inside: page, mesh }) => {
-  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [, source, target] = vms as [Roster['vms'][0], Roster['vms'][0], Roster['vms'][0]]
+test('a measurement is stopped, and stays listed', async ({ inside: page, mesh, vms }) => {
+  const [, source, target] = vms
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tab=on-demand`)
   await page.getByRole('button', { name: 'Run now' }).click()
   const result = page.getByRole('region', { name: 'Result' })

@@ -1,28 +1,20 @@
-import { expect, read, remove, test } from '../support/journey'
+import { expect, remove, test, write } from '../support/journey'
 
 test('slower paths between two zones change the predicted performance of an application', async ({
   inside: page,
   mesh,
+  vms,
 }) => {
   const name = `what if ${Date.now()}`
-  const { vms } = await read<{ vms: { name: string; zone_name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
-  const root = vms[0] as (typeof vms)[number]
-  const other = vms.find(({ zone_name }) => zone_name !== root.zone_name) as (typeof vms)[number]
-  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
-  const declared = await page.request.post('/v1/applications', {
-    headers: { 'X-CSRF-Token': csrf_token },
-    data: {
-      name,
-      mesh: mesh.name,
-      curve: 'memcached-server',
-      tasks: [
-        { name: 'server', vm: root.name, root: true },
-        { name: 'client', vm: other.name },
-      ],
-    },
+  const [root] = vms
+  const other = vms.find(({ zone_name }) => zone_name !== root.zone_name) as typeof root
+  const { id } = await write<{ id: string }>(page, 'POST', '/v1/applications', {
+    ...{ name, mesh: mesh.name, curve: 'memcached-server' },
+    tasks: [
+      { name: 'server', vm: root.name, root: true },
+      { name: 'client', vm: other.name },
+    ],
   })
-  expect(declared.ok(), await declared.text()).toBe(true)
-  const { id } = (await declared.json()) as { id: string }
 
   const row = page
     .getByRole('region', { name: 'Applications before and after' })

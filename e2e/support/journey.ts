@@ -21,6 +21,10 @@ interface Mesh {
   name: string
 }
 
+interface Vm extends Mesh {
+  zone_name: string
+}
+
 interface Fixtures {
   /** A signed-in page; its window is that of all journeys. `page` is not signed in. */
   inside: Page
@@ -28,6 +32,8 @@ interface Fixtures {
   own: Page
   /** The demonstration mesh. */
   mesh: Mesh
+  /** Its VMs, of which the first two are a path. */
+  vms: [Vm, Vm, Vm, ...Vm[]]
 }
 
 type Signed = Pick<Page, 'request'>
@@ -80,6 +86,9 @@ export const test = base.extend<Fixtures, { session: BrowserContext }>({
     const demo = items.find(({ name }) => name === 'demo')
     if (!demo) throw new Error('There is no demonstration mesh.')
     await use(demo)
+  },
+  vms: async ({ session, mesh }, use) => {
+    await use((await read<{ vms: Fixtures['vms'] }>(session, `/v1/meshes/${mesh.id}/roster`)).vms)
   },
 })
 
