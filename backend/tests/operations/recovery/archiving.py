@@ -5,12 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from sinemora.cli import main
 from sinemora.kit import archive_state, config
 from sinemora.kit.object_storage import installation_storage
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
@@ -19,7 +22,7 @@ from sinemora.operations.recovery.archive import Archive
 from sinemora.operations.recovery.stored import StoredArchive
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
-from tests.waits import WAIT_MOST_S, until
+from tests.waits import until
 
 
 def report(world: Any, ago_windows: int) -> None:
@@ -48,8 +51,15 @@ def windows_in(folder: Path, world: Any) -> int:
 
 
 def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "sinemora.cli", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=3 * WAIT_MOST_S)
+    """Run a command of the product in this process: another one takes seconds to load it."""
+    line, out, err = list(map(str, words)), StringIO(), StringIO()
+    config.settings.cache_clear()  # as the variables are now
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(line)
+        return subprocess.CompletedProcess(line, code, out.getvalue(), err.getvalue())
+    finally:
+        config.settings.cache_clear()
 
 
 class Archiver:
