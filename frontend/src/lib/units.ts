@@ -64,6 +64,12 @@ export function formatRatio(ratio: number | null | undefined): string {
   return ratio == null || !Number.isFinite(ratio) ? NO_VALUE : `${threeDigits(ratio * 100)} %`
 }
 
+/** Format a share in whole percent: 0.481 → "48 %". */
+export const formatWhole = (share: number) => `${Math.round(share * 100)} %`
+
+/** Format the ticks of an axis of ratios: (0, 0.0125) → "0 %", "1.25 %". */
+export const ratioTicks = (ratios: number[]) => ratios.map((ratio) => `${Number((ratio * 100).toPrecision(3))} %`)
+
 /** Format a change of a ratio, with its sign, in points of a percent: 0.001 → "+0.100 %". */
 export function formatSignedRatio(ratio: number | null | undefined): string {
   return signed(ratio, formatRatio)

@@ -9,6 +9,7 @@ import { newest } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { formatShare } from '~/lib/performance'
 import { formatMoment } from '~/lib/time'
+import { formatWhole } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
@@ -93,7 +94,7 @@ export function PerformanceChart({ application: { id, name, objective } }: { app
                 from: seconds(applied_at),
                 to: null,
               }))}
-              formatTicks={(ticks) => ticks.map((tick) => `${Math.round(tick * 100)} %`)}
+              formatTicks={(ticks) => ticks.map(formatWhole)}
               height={HEIGHT}
               group="application"
               clock={clock}

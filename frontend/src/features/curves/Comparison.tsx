@@ -6,6 +6,7 @@ import type { Curve } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { valueAt } from '~/charts/curve/geometry'
 import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
+import { formatWhole } from '~/lib/units'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { TextLink } from '~/ui/links'
@@ -23,8 +24,6 @@ interface Props {
   onAdded: (us: number) => void
   onClear: () => void
 }
-
-const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** Several curves on one scale, and their values at the same added latency. */
 export function Comparison({ curves, added, onAdded, onClear }: Props) {
@@ -66,7 +65,7 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
         y={[0, 1]}
         xLabel={strings.addedRoundTrip}
         formatX={formatTick}
-        formatY={percent}
+        formatY={formatWhole}
       />
       <AddedLatency label={strings.readAt} value={rest} most={most} onMove={setAt} onRest={onAdded} />
       <Records

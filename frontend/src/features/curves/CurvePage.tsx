@@ -9,6 +9,7 @@ import { CurveChart } from '~/charts/curve/CurveChart'
 import { Residuals } from '~/charts/curve/Residuals'
 import { formatMicroseconds, formatTick } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
+import { formatWhole } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { ButtonLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
@@ -31,8 +32,6 @@ interface Props {
   search: CurveSearch
   onSearch: (patch: Patch<CurveSearch>) => void
 }
-
-const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** One curve: its measurements, the fit, its accuracy, and the cost of added latency. */
 export function CurvePage({ curveId, search, onSearch }: Props) {
@@ -201,7 +200,7 @@ function CurveFigure({ curve, added, cost }: CurveFigureProps) {
         domainEnd={domain}
         xLabel={strings.addedRoundTrip}
         formatX={formatTick}
-        formatY={percent}
+        formatY={formatWhole}
       />
       <p className={styles.legend}>
         <span>{strings.legendLine}</span>
@@ -218,7 +217,7 @@ function CurveFigure({ curve, added, cost }: CurveFigureProps) {
 function inWords({ name, version, outline }: CurveDetail): string {
   const half = outline.performance.findIndex((performance) => performance < 0.5)
   const where = half < 0 ? strings.neverHalved : strings.halvedNear(formatMicroseconds(outline.added_us[half]))
-  return strings.curveSummary(name, percent(version.smallest), formatMicroseconds(version.domain_us), where)
+  return strings.curveSummary(name, formatWhole(version.smallest), formatMicroseconds(version.domain_us), where)
 }
 
 function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {

@@ -4,7 +4,7 @@ import type { Distribution } from '~/api/types'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { bars, cumulative, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
-import { formatCount, formatDelay, formatRatio, NO_VALUE } from '~/lib/units'
+import { formatCount, formatDelay, formatRatio, formatWhole, NO_VALUE } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { type Column, Records } from '~/ui/Records'
@@ -47,7 +47,7 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 style={lineStyle}
                 names={items.map((item) => item.title)}
                 of={cumulative}
-                formatY={(value) => `${Math.round(value * 100)} %`}
+                formatY={formatWhole}
               />
             </figure>
             <figure className={styles.chart}>

@@ -6,7 +6,7 @@ import { exploreRange, lossesQuery } from '~/api/explore'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { statisticName } from '~/lib/metrics'
 import { formatMoment } from '~/lib/time'
-import { formatCount, formatRatio } from '~/lib/units'
+import { formatCount, formatRatio, ratioTicks } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -66,7 +66,7 @@ export function LossView({ meshId, parameters, clock }: ViewProps) {
                 lines={lines}
                 shape="steps"
                 least={0.001}
-                formatTicks={(values) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)}
+                formatTicks={ratioTicks}
                 height={260}
               />
             </figure>

@@ -7,7 +7,7 @@ import { summary } from '~/charts/series/lines'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { facts, tickLabels, title } from '~/lib/metrics'
 import { formatMoment } from '~/lib/time'
-import { formatRatio } from '~/lib/units'
+import { formatRatio, ratioTicks } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { MarkList } from '~/ui/MarkList'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -112,7 +112,7 @@ export function SeriesView({ meshId, parameters, clock }: ViewProps) {
                   lines={losses}
                   shape="steps"
                   least={0.01}
-                  formatTicks={(values) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)}
+                  formatTicks={ratioTicks}
                   height={120}
                 />
               </figure>

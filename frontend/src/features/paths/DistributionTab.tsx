@@ -2,7 +2,7 @@ import { pathRange } from '~/api/measurements'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { bars, cumulative, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
-import { formatCount, formatDelay, formatRatio } from '~/lib/units'
+import { formatCount, formatDelay, formatRatio, formatWhole } from '~/lib/units'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { type Column, Records } from '~/ui/Records'
 import { useTime } from '~/ui/time'
@@ -11,8 +11,6 @@ import { type DirectionItem, DirectionKeys } from './Directions'
 import { Provider } from './Provider'
 import styles from './paths.module.css'
 import { strings } from './strings'
-
-const share = (value: number) => `${Math.round(value * 100)} %`
 
 const QUANTILES = (['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const).map(
   (name): Column<DirectionItem> => ({
@@ -60,7 +58,7 @@ export function DistributionTab({ meshId, source, target, outbound, inbound }: P
           <DirectionKeys items={items} />
           <PictureMenu title={strings.cumulativeShare} range={time} />
         </figcaption>
-        <BinsChart {...shared} label={strings.cumulativeOf} height={300} of={cumulative} formatY={share} />
+        <BinsChart {...shared} label={strings.cumulativeOf} height={300} of={cumulative} formatY={formatWhole} />
       </figure>
       <figure className={styles.chart}>
         <figcaption>

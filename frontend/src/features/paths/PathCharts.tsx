@@ -9,7 +9,7 @@ import type { Statistic } from '~/lib/dimensions'
 import { statisticName } from '~/lib/metrics'
 import { isMoving, type TimeSearch } from '~/lib/spans'
 import { type Clock, formatMoment } from '~/lib/time'
-import { formatBound, formatDelay, formatRatio } from '~/lib/units'
+import { formatBound, formatDelay, formatRatio, ratioTicks } from '~/lib/units'
 import { MarkList } from '~/ui/MarkList'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Term } from '~/ui/Term'
@@ -37,8 +37,6 @@ interface Props {
   /** Times to shade: incidents. */
   spans?: readonly Span[]
 }
-
-const lossTicks = (values: number[]) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)
 
 /** The dashed line of the earlier period, if there is one. */
 function earlierLine(
@@ -222,7 +220,7 @@ export function PathCharts({
           lines={losses}
           shape="steps"
           least={0.01}
-          formatTicks={lossTicks}
+          formatTicks={ratioTicks}
           height={HEIGHTS.loss}
         />
       </Chart>

@@ -3,7 +3,7 @@ import { CurveChart } from '~/charts/curve/CurveChart'
 import { BinsChart } from '~/charts/distribution/BinsChart'
 import { cumulative, cumulativeAbove, extent } from '~/charts/distribution/bins'
 import { statisticName } from '~/lib/metrics'
-import { formatDelay, formatSignedDelay } from '~/lib/units'
+import { formatDelay, formatSignedDelay, formatWhole } from '~/lib/units'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
 import { useTime } from '~/ui/time'
@@ -16,8 +16,6 @@ import { aboveFastest, symmetryRows } from './symmetry'
 /** The least extent of the axis, ns: clocks of machines read no finer. */
 const EXTENT_MIN = 1_000
 const HEIGHT = 300
-
-const share = (value: number) => `${Math.round(value * 100)} %`
 
 /** Both directions over each other: as measured, and each above its own fastest packet. */
 export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; inbound: DirectionItem }) {
@@ -40,7 +38,7 @@ export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; in
           range={extent(bins) ?? [0, 1]}
           xLabel={strings.delayAxis}
           of={cumulative}
-          formatY={share}
+          formatY={formatWhole}
           style={directionStyle}
           names={items.map(({ title }) => title)}
         />
@@ -65,7 +63,7 @@ export function SymmetryTab({ outbound, inbound }: { outbound: DirectionItem; in
           y={[0, 1]}
           xLabel={strings.aboveFastestAxis}
           formatX={formatDelay}
-          formatY={share}
+          formatY={formatWhole}
         />
         <p className={styles.source}>{strings.aboveFastestHint}</p>
       </figure>

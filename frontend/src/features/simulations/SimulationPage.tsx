@@ -9,7 +9,7 @@ import { CurveChart } from '~/charts/curve/CurveChart'
 import { formatPoints, formatShare } from '~/lib/performance'
 import { simulatedPolicy } from '~/lib/policies'
 import { formatMoment } from '~/lib/time'
-import { formatCount, NO_VALUE } from '~/lib/units'
+import { formatCount, formatWhole, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { LineKey } from '~/ui/LineKey'
@@ -34,8 +34,6 @@ import {
 } from './outcomes'
 import styles from './simulations.module.css'
 import { strings } from './strings'
-
-const percent = (share: number) => `${Math.round(share * 100)} %`
 
 /** The report of one simulation: results of each policy, and the parameters. */
 export function SimulationPage({ simulationId }: { simulationId: string }) {
@@ -122,8 +120,8 @@ function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measur
         x={range}
         y={[0, 1]}
         xLabel={strings.axes[measure]}
-        formatX={share ? percent : (value) => formatSeconds(10 ** value)}
-        formatY={percent}
+        formatX={share ? formatWhole : (value) => formatSeconds(10 ** value)}
+        formatY={formatWhole}
       />
       <ul className={styles.legend} aria-label={strings.lines}>
         {lines.map(({ n, policy }) => (
@@ -221,7 +219,7 @@ function World({ world }: { world: SimulationDetail['world'] }) {
       <Fact term={strings.mix}>
         {Object.entries(world.mix)
           .sort(([, one], [, other]) => other - one)
-          .map(([curve, share]) => `${curve} ${percent(share)}`)
+          .map(([curve, share]) => `${curve} ${formatWhole(share)}`)
           .join(', ')}
       </Fact>
       <Fact term={strings.jobsOfStart}>{world.start_at_random ? strings.placedAtRandom : strings.placedByPolicy}</Fact>

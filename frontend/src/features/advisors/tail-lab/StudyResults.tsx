@@ -1,7 +1,7 @@
 import { Anchor, NativeSelect } from '@mantine/core'
 import type { TailStudy } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
-import { formatCount, formatDelay, NO_VALUE, threeDigits } from '~/lib/units'
+import { formatCount, formatDelay, formatWhole, NO_VALUE, threeDigits } from '~/lib/units'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -168,7 +168,7 @@ function Slowdown({ outcomes, topology }: { outcomes: PolicyOutcome[]; topology:
         ticksX={() => Array.from({ length: Math.ceil(most) + 1 }, (_, decade) => decade)}
         xLabel={strings.slowdownAxis}
         formatX={(value) => threeDigits(10 ** value)}
-        formatY={(value) => `${Math.round(100 * value)} %`}
+        formatY={formatWhole}
       />
     </Panel>
   )

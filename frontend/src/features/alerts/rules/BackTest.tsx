@@ -5,7 +5,7 @@ import { jobQuery } from '~/api/jobs'
 import { type BackTestResult, type RuleInput, useBackTest } from '~/api/rules'
 import type { Job } from '~/api/types'
 import { formatMoment } from '~/lib/time'
-import { formatCount } from '~/lib/units'
+import { formatCount, formatWhole } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -61,7 +61,7 @@ function BackTestProgress({ jobId, isOld }: { jobId: string; isOld: boolean }) {
   if (error) return <ActionError error={error} />
   if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
   if (job.state === 'running') {
-    const done = job.progress === null ? '' : `, ${Math.round(job.progress * 100)} %`
+    const done = job.progress === null ? '' : `, ${formatWhole(job.progress)}`
     return <Notice tone="info">{strings.evaluatingWindows(done)}</Notice>
   }
   if (job.state !== 'succeeded') return <Notice tone="bad">{job.problem?.detail ?? strings.jobCancelled}</Notice>
