@@ -7,7 +7,7 @@ test('a path shows both directions in words, and the cursor over a chart the val
   await page.goto('about:blank')
   await open(page, `${recording.pages.path}?tz=utc`, 'recorded', 1280)
   const chart = page.getByRole('img', { name: /^One-way delay, p50/ })
-  await expect(chart).toHaveAccessibleName(/Outbound from [\d.]+ .s to [\d.]+ .s.*Inbound from/)
+  await expect(chart).toHaveAccessibleName(/Outbound from [\d.]+\s.s to [\d.]+\s.s.*Inbound from/)
   await expect(page.getByRole('img', { name: /^Round trip, p50, from/ })).toBeVisible()
   const rates =
     /^Loss\. Outbound (from [\d.]+\s% to [\d.]+\s%|[\d.]+\s% throughout).*; Inbound (from|[\d.]+\s% throughout)/

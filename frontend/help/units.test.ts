@@ -8,6 +8,7 @@ const KEPT = [
   ['`± ${threeDigits(size)} ${unit}`', '`±~${threeDigits(size)}~${unit}`'],
   ["'Waits of 200 ms, last 30 days'", "'Waits of 200~ms, last 30~days'"],
   ['`One point every ${seconds} s.`', '`One point every ${seconds}~s.`'],
+  ['`${time} ${zoneName(clock, at)}`', '`${time}~${zoneName(clock, at)}`'],
 ]
 
 test.each(KEPT)('%s keeps each number with its unit', (code, kept) => {

@@ -4,7 +4,7 @@ import type { Plugin } from 'vite'
 
 /** The space between a number, or what is put in its place, and a unit. */
 const BEFORE_UNIT =
-  /(?<=[\d}]) (?=(?:%|[µmn]?s|min|h|d|days|points|Hz|[kMG]i?B|[kMG]bit\/s|MB\/s|\$\{(?:unit|UNITS|PREFIXES|zoneName)\b)(?![\w$(=-]))|(?<=±) /g
+  /(?<=[\d}]) (?=(?:%|[µmn]?s|min|h|d|days|points|Hz|[kMG]i?B|[kMG]bit\/s|MB\/s)(?![\w$(=-])|\$\{(?:unit|UNITS|PREFIXES|zoneName)\b)|(?<=±) /g
 
 /** Return code in which no line breaks between a number and its unit; a no-break space between other words of it is a space. */
 export const unbroken = (code: string) => code.replace(BEFORE_UNIT, '\u00a0')
