@@ -5,11 +5,7 @@ HAProxy and nginx run as in the production stack, with its configuration and scr
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,8 +15,9 @@ from lab.benchmarks.storing.product import World
 from lab.soak.fleet import Fleet, lost
 from tests import proxy_stand
 from tests.api_clients import MeshWorld
+from tests.operations.gateway.processes import Api
 from tests.proxy_stand import Stand
-from tests.waits import WAIT_MOST_S, until
+from tests.waits import until
 
 SENDERS = 8
 
@@ -31,38 +28,17 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
-@pytest.fixture(scope="module")
-def api(servers: Any, port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of an API that runs by itself on the database of the tests."""
-    more = {"SINEMORA_PORT": str(port), "SINEMORA_TRUSTED_PROXIES": "127.0.0.1/32"}
-    log = tmp_path_factory.mktemp("api") / "api.log"
-    with log.open("wb") as out:
-        command = [sys.executable, "-m", "sinemora.cli", "serve"]
-        process = subprocess.Popen(command, env=os.environ | more, stdout=out, stderr=out)
-    until(lambda: status(port) == 200, log.read_text)
-    yield port
-    process.terminate()
-    process.wait(WAIT_MOST_S)
+def api(servers: Any) -> Iterator[Api]:
+    running = Api()
+    running.start()
+    yield running
+    running.stop()
 
 
 @pytest.fixture
-def stand(api: int) -> Iterator[Stand]:
-    with proxy_stand.running(api) as running:
+def stand(api: Api) -> Iterator[Stand]:
+    with proxy_stand.running(int(api.url.rpartition(":")[2])) as running:
         yield running
-
-
-def status(port: int, **headers: str) -> int:
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/readyz", headers=headers)
-    try:
-        with urllib.request.urlopen(request, timeout=WAIT_MOST_S) as response:
-            return int(response.status)
-    except OSError:
-        return 0
 
 
 def fleet_of(world: MeshWorld, port: int) -> tuple[World, Fleet]:
