@@ -11,7 +11,7 @@ use sinemora_tail::{Flows, Knowledge, Policy, Stopped};
 use crate::arrays::{Input, one_dimensional};
 use crate::{Array, unfit};
 
-/// The fields of `sinemora.labs.tail_lab.core.link.Policy` that the simulation reads.
+/// The fields of `sinemora.labs.tail_lab.core.link.Chosen` that the simulation reads.
 #[derive(FromPyObject)]
 pub(crate) struct Chosen {
     order: String,
