@@ -62,16 +62,13 @@ export function Records<T>({
   label,
   rows,
   id,
-  columns: all,
+  columns,
   isCurrent,
   sorting,
   selecting,
   low = false,
   cards = false,
 }: Props<T>) {
-  // A column that is empty in every row takes the room of others.
-  const isFilled = (content: ReactNode) => Boolean(content) || content === 0
-  const columns = all.filter((one) => rows.length === 0 || rows.some((row, at) => isFilled(contentOf(one, row, at))))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
     <section className={low ? styles.low : styles.scroll} aria-label={label} tabIndex={0}>
@@ -112,9 +109,8 @@ export function Records<T>({
                   <SelectRow selecting={selecting} row={row} rows={rows} />
                 </td>
               )}
-              {columns.map((column) => {
-                const { title, as } = column
-                const content = contentOf(column, row, index)
+              {columns.map(({ title, cell, by, as }) => {
+                const content = cell ? cell(row, index) : by.value(row)
                 return as === 'head' ? (
                   <th key={title} scope="row">
                     {content}
@@ -132,8 +128,6 @@ export function Records<T>({
     </section>
   )
 }
-
-const contentOf = <T,>({ cell, by }: Column<T>, row: T, at: number) => (cell ? cell(row, at) : by.value(row))
 
 function SelectPage<T>({ selecting, rows }: { selecting: Selecting<T>; rows: readonly T[] }) {
   const { selection, canSelect } = selecting

@@ -90,12 +90,15 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
             incident.ended_at ? <Age at={incident.ended_at} clock={clock} now={serverNow} /> : strings.ongoing,
           by: { key: 'ended', value: (incident) => timeOf(incident.ended_at) },
         },
-        {
-          title: strings.assignee,
-          cell: (incident) => incident.assignee,
-          as: 'quiet',
-          by: { key: 'assignee', value: (incident) => incident.assignee },
-        },
+        ...(incidents.some(({ assignee }) => assignee)
+          ? [
+              {
+                title: strings.assignee,
+                as: 'quiet' as const,
+                by: { key: 'assignee', value: ({ assignee }: IncidentSummary) => assignee },
+              },
+            ]
+          : []),
       ]}
     />
   )

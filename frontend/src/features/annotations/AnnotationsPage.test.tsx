@@ -60,18 +60,19 @@ const cells = async (name: RegExp) =>
 
 test('the list names kind, times, mesh, scope and source', async () => {
   await open({})
-  // None of them ends: there is no column of ends.
-  expect((await cells(/web 4\.2/)).slice(0, 5)).toEqual([
+  expect((await cells(/web 4\.2/)).slice(0, 6)).toEqual([
     'Deploy',
     '20 Nov 2026, 10:00:00 UTC',
+    '',
     'production',
     '2 VMs',
     'CI',
   ])
   expect(screen.getByRole('link', { name: 'web 4.2' })).toBeTruthy()
-  expect((await cells(/disk replaced/)).slice(0, 4)).toEqual([
+  expect((await cells(/disk replaced/)).slice(0, 5)).toEqual([
     'Note',
     '20 Nov 2026, 10:00:00 UTC',
+    '',
     'All meshes',
     'All VMs',
   ])
