@@ -3,13 +3,8 @@
 import contextlib
 import os
 import re
-import socket
-import subprocess
-import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -20,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from tests.api_clients import Member
-from tests.waits import WAIT_MOST_S, until
+from tests.operations.gateway.processes import HTTP, Server, free_port
+from tests.waits import WAIT_MOST_S
 
 ROWS = 1_000_000
 SHORT = b"added_us,rate\n" + b"1,9\n" * ROWS
@@ -35,27 +31,12 @@ SECONDS_MOST = 15
 @pytest.fixture(scope="module")
 def port(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of an API in a process of its own, on the database of the tests."""
-    log_path = tmp_path_factory.mktemp("uploads") / "api.log"
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = int(free.getsockname()[1])
-    environment = os.environ | {"SINEMORA_PORT": str(port)}
-    with log_path.open("wb") as log:
-        command = [sys.executable, "-m", "sinemora.cli", "serve"]
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-    try:
-        until(lambda: _healthy(port), log_path.read_text)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(WAIT_MOST_S)
-
-
-def _healthy(port: int) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=WAIT_MOST_S) as response:
-            return bool(response.status == 200)
-    except (urllib.error.URLError, ConnectionError):
-        return False
+    port = free_port()
+    log = tmp_path_factory.mktemp("uploads") / "api.log"
+    server = Server(log, f"http://127.0.0.1:{port}", "serve", env=os.environ | {"SINEMORA_PORT": str(port)})
+    server.start()
+    yield port
+    server.stop()
 
 
 def key_of(owner: Member) -> str:
@@ -135,7 +116,7 @@ def test_a_million_rows_of_two_users_at_once_are_refused(
     def ask() -> None:
         while not ended.is_set():
             started = time.monotonic()
-            assert _healthy(port)
+            assert HTTP.get(f"http://127.0.0.1:{port}/healthz", timeout=WAIT_MOST_S).status_code == 200
             slowest.append(time.monotonic() - started)
             time.sleep(0.01)
 

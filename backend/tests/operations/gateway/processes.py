@@ -1,6 +1,5 @@
 """The API of a backend and gateways in front of it as processes, each on a fixed port of loopback."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -81,9 +80,9 @@ class Server:
 
         until(answers, self.output)
 
-    def stop(self) -> None:
-        """End it by SIGTERM, if it runs."""
-        self._end(hard=False)
+    def stop(self) -> int:
+        """End it by SIGTERM, if it runs; return its exit code."""
+        return self._end(hard=False)
 
     def kill(self) -> None:
         """End it by SIGKILL."""
@@ -94,17 +93,21 @@ class Server:
         assert self._process is not None
         pid = self._process.pid
         before = program_of(pid)
-        os.kill(pid, signal.SIGHUP)
+        self.hang_up()
         until(lambda: program_of(pid) not in (before, ""), self.output)
+        assert self._process.poll() is None
 
-    def is_running(self) -> bool:
-        """Return whether it was started and has not ended."""
-        return self._process is not None and self._process.poll() is None
+    def hang_up(self) -> None:
+        """Send SIGHUP, by which it replaces its program."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGHUP)
 
-    def _end(self, *, hard: bool) -> None:
-        if self._process is not None and self.is_running():
+    def _end(self, *, hard: bool) -> int:
+        if self._process is None:
+            return 0
+        if self._process.poll() is None:
             self._process.kill() if hard else self._process.terminate()
-            self._process.wait()
+        return self._process.wait()
 
     def output(self) -> str:
         """Return its log."""
