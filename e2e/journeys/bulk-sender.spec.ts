@@ -28,5 +28,5 @@ test('two transports are compared between real agents, and the result is judged 
   await page.getByLabel('Size of a transfer (MB)').fill('5000')
   await second.getByLabel('Connections').fill('2')
   await page.getByRole('button', { name: 'Compare' }).click()
-  await expect(page.getByText(/Over the limit of an agent: .* at most 1074 MB in a run/)).toBeVisible()
+  await expect(page.getByText(/Over the limit of an agent: .* at most 1074\sMB in a run/)).toBeVisible()
 })

@@ -23,7 +23,7 @@ test('an application is added in a minute, and moves are requested', async ({ in
   await page.goto('/advisors/compute-mix')
   await page.getByLabel('Application', { exact: true }).selectOption({ label: name })
   await page.getByRole('button', { name: 'Use as price basis' }).click()
-  await expect(page.getByText(/^Price basis: 50 jobs\/s, p95 500 ms/)).toBeVisible()
+  await expect(page.getByText(/^Price basis: 50 jobs\/s, p95 500\sms/)).toBeVisible()
 
   await page.goto('/recommendations')
   await page.getByLabel('Maximum moves').fill('3')

@@ -22,7 +22,7 @@ test('a path shows both directions in words, and the cursor over a chart the val
     if (!box) throw new Error('the chart has no place')
     await page.mouse.move(box.x + box.width * 0.95, box.y + box.height / 2)
     await expect(page.getByText(/^Newest: /)).toBeHidden({ timeout: 3_000 })
-    await expect(page.getByText(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC/).first()).toBeVisible({ timeout: 3_000 })
+    await expect(page.getByText(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d\sUTC/).first()).toBeVisible({ timeout: 3_000 })
   }).toPass({ timeout: 120_000 })
 })
 
