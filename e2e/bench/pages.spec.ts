@@ -63,8 +63,8 @@ class Audit {
   }
 }
 
-/** Requests that every page waits for before it shows anything: who is signed in, and which meshes there are. */
-const OF_ALL_PAGES = /\/v1\/(auth\/\w+|meshes(\?.*)?)$/
+/** Requests that every page waits for before it shows anything: who is signed in, which meshes there are, the server. */
+const OF_ALL_PAGES = /\/v1\/(about|auth\/\w+|meshes(\?.*)?)$/
 
 /** Hold back the responses of the API to the next page. */
 async function held(page: Page) {
@@ -103,7 +103,8 @@ test('pages: layout and accessibility', async ({ own: page, browser }) => {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' })
   const replayed = await context.newPage()
   await observe(replayed)
-  await replayed.clock.setFixedTime(recording.now)
+  // It goes on: in a fixed time no page would ever have loaded for long enough to say so.
+  await replayed.clock.install({ time: recording.now })
   for (const [name, address, view] of viewsOf(recording)) {
     await context.addCookies([{ name: VIEW, value: view, url }])
     await audit.look(replayed, url + address, `${name} (recorded)`)

@@ -22,8 +22,9 @@ export const Route = createFileRoute('/_app')({
   },
   loader: async ({ context: { queryClient, isPublic } }) => {
     if (isPublic) return
-    void queryClient.prefetchQuery(labsQuery)
-    await queryClient.ensureQueryData(meshesQuery)
+    // What it says above a page moves nothing when it is there in time; when it is late, pages do not wait.
+    const labs = Promise.race([queryClient.prefetchQuery(labsQuery), new Promise((done) => setTimeout(done, 300))])
+    await Promise.all([queryClient.ensureQueryData(meshesQuery), labs])
   },
   component: App,
   // A page has a heading only inside the shell.
