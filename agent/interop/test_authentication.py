@@ -38,6 +38,7 @@ def test_authenticated_messages_are_refused_counted_and_explained() -> None:
             messages = [str(event["detail"]["message"]) for event in agent.events()]
             return [text for text in messages if "AUTHENTICATION TLV" in text and sender.address in text]
 
+        wait_until("requests of the agent", lambda: agent.metrics()["sinemora_agent_packets_sent_total"] > 0)
         for kind in ("announce", "sync", "signaling"):
             before = agent.metrics()["sinemora_agent_packets_rejected_total"]
             sender.run(sys.executable, "-c", _SEND, agent.host.address, kind)
