@@ -13,8 +13,9 @@ import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { TextLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
+import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
-import { Loading, Notice } from '~/ui/State'
+import { Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
@@ -40,7 +41,8 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
   const now = useQuery(performanceQuery(applicationId))
   const clock = useClock()
   const { data: proposal } = useQuery(movesOfQuery(query.data?.mesh.id ?? '', query.data ? [applicationId] : []))
-  if (!query.data) {
+  // Notices of the performance would push down what is there before it.
+  if (!query.data || now.isPending) {
     return (
       <Unloaded
         query={query}
@@ -81,7 +83,9 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
       <PerformanceChart application={application} />
       <Contract application={application} />
       {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}
-      {now.data ? <Links now={now.data} /> : <Loading what={strings.performanceLower} />}
+      <QueryResult query={now} what={strings.performanceLower}>
+        {(performance) => <Links now={performance} />}
+      </QueryResult>
       <Tasks application={application} />
       <Options applicationId={applicationId} />
     </Page>

@@ -25,6 +25,15 @@ export function FairnessPage({ search, onSearch }: Props) {
   const meshes = useQuery(meshesQuery)
   const mesh = meshes.data?.find(({ id }) => id === search.mesh) ?? meshes.data?.[0]
   const roster = useQuery({ ...rosterQuery(mesh?.id ?? ''), enabled: mesh !== undefined })
+  const vms = roster.data?.vms.map(({ name }) => name) ?? []
+  const asked = {
+    of: search.of ?? 'vms',
+    minutes: search.minutes ?? 60,
+    source: search.source ?? vms[0],
+    target: search.target ?? vms[1],
+  }
+  const isWhole = mesh !== undefined && (asked.of !== 'flows' || (asked.source && asked.target) !== undefined)
+  const index = useQuery({ ...fairnessQuery(mesh?.id ?? '', asked), enabled: isWhole })
   if (meshes.error && !meshes.data) return <Failed what={strings.fairness} error={meshes.error} />
   if (!meshes.data) return <LoadingPage title={strings.fairness} what={strings.fairnessLower} />
   if (!mesh) {
@@ -33,13 +42,6 @@ export function FairnessPage({ search, onSearch }: Props) {
         {strings.noMeshLead}
       </Empty>
     )
-  }
-  const vms = roster.data?.vms.map(({ name }) => name) ?? []
-  const asked = {
-    of: search.of ?? 'vms',
-    minutes: search.minutes ?? 60,
-    source: search.source ?? vms[0],
-    target: search.target ?? vms[1],
   }
   const among = asked.of === 'metric_sources' ? undefined : asked.of
   return (
@@ -87,26 +89,34 @@ export function FairnessPage({ search, onSearch }: Props) {
           )
         )}
       </div>
-      {(asked.of !== 'flows' || (asked.source && asked.target)) && <Index mesh={mesh.id} asked={asked} />}
-      <Import />
-      <Panel title={strings.alertHook}>
-        {among && (
-          <p className={pageStyles.lead}>
-            {strings.alertLead}{' '}
-            <TextLink
-              size="sm"
-              underline="always"
-              to="/alert-rules/new"
-              search={alertOf(mesh.id, among, asked.source, asked.target)}
-            >
-              {strings.newAlertRule}
-            </TextLink>
-          </p>
-        )}
-        <p className={pageStyles.lead}>
-          {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
-        </p>
-      </Panel>
+      {isWhole && (
+        <QueryResult query={index} what={strings.fairnessLower}>
+          {(found) => <Found found={found} />}
+        </QueryResult>
+      )}
+      {!index.isLoading && (
+        <>
+          <Import />
+          <Panel title={strings.alertHook}>
+            {among && (
+              <p className={pageStyles.lead}>
+                {strings.alertLead}{' '}
+                <TextLink
+                  size="sm"
+                  underline="always"
+                  to="/alert-rules/new"
+                  search={alertOf(mesh.id, among, asked.source, asked.target)}
+                >
+                  {strings.newAlertRule}
+                </TextLink>
+              </p>
+            )}
+            <p className={pageStyles.lead}>
+              {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
+            </p>
+          </Panel>
+        </>
+      )}
     </Page>
   )
 }
@@ -114,15 +124,6 @@ export function FairnessPage({ search, onSearch }: Props) {
 /** Return the search of a new alert rule about the members of a question; of flows about their path. */
 function alertOf(mesh: string, of: Exclude<FairnessOf, 'metric_sources'>, source?: string, target?: string) {
   return { mesh, among: of, ...(of === 'flows' && source && target ? { source, target } : {}) }
-}
-
-function Index({ mesh, asked }: { mesh: string; asked: Parameters<typeof fairnessQuery>[1] }) {
-  const query = useQuery(fairnessQuery(mesh, asked))
-  return (
-    <QueryResult query={query} what={strings.fairnessLower}>
-      {(found) => <Found found={found} />}
-    </QueryResult>
-  )
 }
 
 function Found({ found }: { found: Fairness }) {
