@@ -78,7 +78,8 @@ def _parts(mesh: MeshState, steps: Steps) -> Iterator[MeshState]:
     zones = [run.id for run in zone_runs(mesh)]
     most = max(2, math.isqrt(zone_steps.CELLS_MAX // steps.ends_s.size))
     if len(zones) <= most:
-        yield mesh
+        if zones:
+            yield mesh
         return
     groups = [zones[at : at + most // 2] for at in range(0, len(zones), most // 2)]
     for two in combinations(groups, 2):

@@ -171,6 +171,7 @@ def test_the_last_days_have_the_hour_that_is_measured(owner: Member, make_mesh):
     assert 0 <= window_start() - datetime.fromisoformat(hour["started_at"]).timestamp() < 3600
     assert (hour["source"], hour["change_ns"], hour["loss"]) == (None, None, None)
     assert history["incidents"] == []
+    assert owner.get(f"/v1/overview/meshes/{make_mesh(owner, 0, 'empty').id}/history").json()["hours"] == []
     assert owner.get(f"/v1/overview/meshes/{uuid4()}/history").status_code == 404
 
 
