@@ -47,7 +47,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     const meshId = new URL(page.url()).pathname.split('/').at(-1)
     await page.getByRole('grid').focus()
     const cell = page.getByRole('gridcell')
-    await expect(cell).toHaveText(new RegExp(`^${name}-1 to ${name}-2, p50 [\\d.]+ (ns|µs|ms)$`), { timeout: 60_000 })
+    await expect(cell).toHaveText(new RegExp(`^${name}-1 to ${name}-2, p50 [\\d.]+\\s(ns|µs|ms)$`), { timeout: 60_000 })
     await expect(async () => {
       const shown = nanoseconds(await cell.innerText())
       const { values } = await read<{ values: number[][] }>(page, `/v1/meshes/${meshId}/matrix`)

@@ -30,7 +30,7 @@ test('an application is added in a minute, and moves are requested', async ({ in
   await page.getByRole('button', { name: 'Find moves' }).click()
   // All paths are loopback, so the result may vary; it always states its basis.
   await expect(page.getByRole('heading', { name: 'Basis' })).toBeVisible({ timeout: 60_000 })
-  await expect(page.getByText(/^Chosen on [\d,]+ windows?, evaluated on [\d,]+ held-out windows?/)).toBeVisible()
+  await expect(page.getByText(/^Chosen on [\d,]+ windows?, evaluated on [\d,]+ other windows?/)).toBeVisible()
   await page.goto('/recommendations')
   await expect(page.getByRole('row', { name: /Requested by/ }).first()).toBeVisible()
 
