@@ -35,11 +35,9 @@ export const formatMinute = (at: Date, clock: Clock) => format(clock, MINUTE).fo
 /** "20 Nov 2026" */
 export const formatDay = (at: Date, clock: Clock) => format(clock, DAY).format(at)
 
-/** "20 Nov 2026, 23:10:20": an end of a range, whose zone follows it. */
-export const formatDayTime = (at: Date, clock: Clock) => `${formatDay(at, clock)}, ${formatTime(at, clock)}`
-
 /** "20 Nov 2026, 23:10:20 UTC" */
-export const formatMoment = (at: Date, clock: Clock) => `${formatDayTime(at, clock)} ${zoneName(clock, at)}`
+export const formatMoment = (at: Date, clock: Clock) =>
+  `${formatDay(at, clock)}, ${formatTime(at, clock)} ${zoneName(clock, at)}`
 
 /** "UTC", or the offset of the reader: "UTC+1", "UTC−3:30". */
 export function zoneName(clock: Clock, at: Date): string {

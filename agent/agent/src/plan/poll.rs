@@ -305,9 +305,9 @@ impl Poller {
         let expected_ns = before_ns.saturating_add((now - at).as_nanos() as i64);
         let back_s = expected_ns.saturating_sub(shown_ns) as f64 / 1e9;
         if back_s >= SET_BACK_S {
-            let until = calendar::rfc3339(expected_ns);
             let detail = format!(
-                "the backend's clock was set back by {back_s:.0} s: until it shows {until}, windows would repeat a time and are left out"
+                "the backend's clock was set back by {back_s:.0} s: until it shows {}, windows would repeat a time and are left out",
+                calendar::rfc3339(expected_ns)
             );
             self.raise(EventKind::ClockStep, detail);
         }

@@ -35,7 +35,7 @@ export function FairnessPage({ search, onSearch }: Props) {
   const isWhole = mesh !== undefined && (asked.of !== 'flows' || (asked.source && asked.target) !== undefined)
   const index = useQuery({ ...fairnessQuery(mesh?.id ?? '', asked), enabled: isWhole })
   if (meshes.error && !meshes.data) return <Failed what={strings.fairness} error={meshes.error} />
-  if (!meshes.data) return <LoadingPage title={strings.fairness} what={strings.fairnessLower} />
+  if (!meshes.data || index.isLoading) return <LoadingPage title={strings.fairness} what={strings.fairnessLower} />
   if (!mesh) {
     return (
       <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
@@ -94,29 +94,25 @@ export function FairnessPage({ search, onSearch }: Props) {
           {(found) => <Found found={found} />}
         </QueryResult>
       )}
-      {!index.isLoading && (
-        <>
-          <Import />
-          <Panel title={strings.alertHook}>
-            {among && (
-              <p className={pageStyles.lead}>
-                {strings.alertLead}{' '}
-                <TextLink
-                  size="sm"
-                  underline="always"
-                  to="/alert-rules/new"
-                  search={alertOf(mesh.id, among, asked.source, asked.target)}
-                >
-                  {strings.newAlertRule}
-                </TextLink>
-              </p>
-            )}
-            <p className={pageStyles.lead}>
-              {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
-            </p>
-          </Panel>
-        </>
-      )}
+      <Import />
+      <Panel title={strings.alertHook}>
+        {among && (
+          <p className={pageStyles.lead}>
+            {strings.alertLead}{' '}
+            <TextLink
+              size="sm"
+              underline="always"
+              to="/alert-rules/new"
+              search={alertOf(mesh.id, among, asked.source, asked.target)}
+            >
+              {strings.newAlertRule}
+            </TextLink>
+          </p>
+        )}
+        <p className={pageStyles.lead}>
+          {strings.alertHookLead} <Code>/v1/advisors/fairness/metrics</Code>
+        </p>
+      </Panel>
     </Page>
   )
 }
