@@ -41,8 +41,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
   const now = useQuery(performanceQuery(applicationId))
   const clock = useClock()
   const { data: proposal } = useQuery(movesOfQuery(query.data?.mesh.id ?? '', query.data ? [applicationId] : []))
-  // Notices of the performance would push down what is there before it.
-  if (!query.data || now.isPending) {
+  if (!query.data) {
     return (
       <Unloaded
         query={query}
