@@ -299,7 +299,9 @@ impl Poller {
     /// Report that the backend's clock was set back: windows that would repeat a time are left out, so this agent seems silent.
     fn report_set_back(&self, now: Instant, state: &mut PollState) {
         let shown_ns = self.backend_clock.now_ns();
-        let Some((before_ns, at)) = state.shown.replace((shown_ns, now)) else {
+        // Until an answer has a time, this machine's own is shown.
+        let shown = self.backend_clock.is_known().then_some((shown_ns, now));
+        let Some((before_ns, at)) = std::mem::replace(&mut state.shown, shown) else {
             return;
         };
         let expected_ns = before_ns.saturating_add((now - at).as_nanos() as i64);
