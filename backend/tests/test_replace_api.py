@@ -1,6 +1,5 @@
 """SIGHUP replaces the API: its process stays, its program starts again, and no connection is refused meanwhile."""
 
-import os
 import signal
 import time
 import urllib.request
@@ -13,19 +12,15 @@ import pytest
 
 from tests import api_clients
 from tests.api_clients import Member
-from tests.operations.gateway.processes import HTTP, Server, free_port
+from tests.operations.gateway.processes import HTTP, Server, api_process
 from tests.waits import WAIT_MOST_S
 
 
 @pytest.fixture(scope="module")
 def api(servers: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Yield an API that all tests replace; the last one ends it."""
-    port = free_port()
-    log = tmp_path_factory.mktemp("replaced") / "api.log"
-    server = Server(log, f"http://127.0.0.1:{port}", "serve", env=os.environ | {"SINEMORA_PORT": str(port)})
-    server.start()
-    yield server
-    server.stop()
+    with api_process(tmp_path_factory.mktemp("replaced")) as server:
+        yield server
 
 
 def test_no_connection_is_refused_while_the_api_is_replaced(api: Server):

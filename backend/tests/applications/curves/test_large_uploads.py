@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.api_clients import Member
-from tests.operations.gateway.processes import HTTP, Server, free_port
+from tests.operations.gateway.processes import HTTP, api_process
 from tests.waits import WAIT_MOST_S
 
 ROWS = 1_000_000
@@ -31,12 +31,8 @@ SECONDS_MOST = 15
 @pytest.fixture(scope="module")
 def port(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of an API in a process of its own, on the database of the tests."""
-    port = free_port()
-    log = tmp_path_factory.mktemp("uploads") / "api.log"
-    server = Server(log, f"http://127.0.0.1:{port}", "serve", env=os.environ | {"SINEMORA_PORT": str(port)})
-    server.start()
-    yield port
-    server.stop()
+    with api_process(tmp_path_factory.mktemp("uploads")) as server:
+        yield int(server.url.rpartition(":")[2])
 
 
 def key_of(owner: Member) -> str:

@@ -1,9 +1,12 @@
 """The API of a backend and gateways in front of it as processes, each on a fixed port of loopback."""
 
+import os
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -118,3 +121,15 @@ class Server:
         text = HTTP.get(f"{self.url}/metrics", timeout=30).text
         lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
         return sum(float(value) for full, _, value in lines if full.partition("{")[0] == name)
+
+
+@contextmanager
+def api_process(folder: Path) -> Iterator[Server]:
+    """Run the API on the database of the tests in a process of its own, with its log in `folder`."""
+    port = free_port()
+    server = Server(
+        folder / "api.log", f"http://127.0.0.1:{port}", "serve", env=os.environ | {"SINEMORA_PORT": str(port)}
+    )
+    server.start()
+    yield server
+    server.stop()
