@@ -157,7 +157,7 @@ def _reject_unpaid(
     after = apply_moves(here, moves)
     gain = expected_gain(instance, here, after, places, _price(instance, places, moves, options, noise))
     if gain is None:
-        words = "no window not used for the choice has all round trips before and after"
+        words = "none of the other windows has all round trips before and after"
         return Group(moves, None, words, unconfirmed=True)
     if gain.blocks < BLOCKS_LEAST:
         words = (
