@@ -319,14 +319,11 @@ def _suspects(figures: IncidentFigures) -> list[str]:
     if not figures.suspects or not figures.paths:
         return [f"Suspect: {figures.culprit}; {verdict}."]
     first, *others = figures.suspects
-    bad = f"{first.bad:,} of its {first.known:,} are bad"
-    line = f"Suspect: {figures.culprit}, {bad}; {verdict}."
-    if first.explained:
-        explains = f"explains {first.explained:,} of {figures.paths:,} affected paths"
-        line = f"Suspect: {figures.culprit} {explains}, {bad}; {verdict}."
-    elif first.explained is not None:  # what is suspected is no path: how the flows of one share it
-        line = f"Suspect: {figures.culprit}; {verdict}."
-    lines = [line]
+    explained = f"{first.explained:,} of {figures.paths:,} affected paths explained, " if first.explained else ""
+    evidence = f" ({explained}{first.bad:,} of all {first.known:,} bad)"
+    if first.explained == 0:  # what is suspected is no path: how the flows of one share it
+        evidence = ""
+    lines = [f"Suspect: {figures.culprit}{evidence}; {verdict}."]
     less = [
         f"{one.words} ({one.explained:,} of {figures.paths:,})" for one in others[: SUSPECTS_SHOWN - 1] if one.explained
     ]

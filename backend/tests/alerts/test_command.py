@@ -61,7 +61,7 @@ def test_an_incident_is_shown_acknowledged_and_resolved(run_command: Any):
     (one,) = json.loads(run_command("incidents", "list", "--json"))
     output = run_command("incidents", "show", one["id"])
     assert "on 5 of 5 paths from c-1" in output
-    assert "5 of its 5 are bad" in output
+    assert "5 of all 5 bad" in output
     assert "Above a millisecond" in output
     assert "acknowledged" in run_command("incidents", "acknowledge", one["id"], "--text", "mine")
     assert "kim" in run_command("incidents", "assign", one["id"], "kim")
