@@ -1,7 +1,9 @@
 """Run migrations as the owner of the schema: one transaction a version, locks and statements limited to seconds."""
 
+from pathlib import Path
+
 from alembic import context
-from sqlalchemy import MetaData, create_engine, pool, text
+from sqlalchemy import Connection, MetaData, create_engine, pool, text
 
 from sinemora import grants, migrate
 from sinemora.kit import cluster
@@ -9,6 +11,7 @@ from sinemora.kit.config import settings
 
 # Any constant: two deployments that migrate at once take turns.
 _TURN = 8420
+_STEPS = Path(__file__).parent / "sql_steps.sql"
 
 
 def _models() -> MetaData | None:
@@ -54,8 +57,23 @@ def _migrate() -> None:
             context.run_migrations()
         # At any version: a backup of an older one is loaded before the schema is migrated further.
         if metadata is None and context.get_context().get_current_heads():
+            _make_steps(connection)
             grants.apply(connection)
         connection.commit()
+
+
+def _make_steps(connection: Connection) -> None:
+    """Make the hours and days for readers with SQL; with TimescaleDB, keep them as long as the settings say."""
+    connection.execute(text(_STEPS.read_text("utf-8")))
+    if connection.scalar(text("SELECT pg_temp.has_aggregates()")):
+        connection.execute(
+            text("SELECT pg_temp.set_policies(:minutes, :hours, :days)"),
+            {
+                "minutes": settings().retention_1m_days,
+                "hours": settings().retention_1h_days,
+                "days": settings().retention_1d_days,
+            },
+        )
 
 
 _migrate()

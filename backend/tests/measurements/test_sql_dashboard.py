@@ -23,6 +23,8 @@ pytestmark = pytest.mark.whole_store
 FOLDER = Path(__file__).parents[3] / "infra" / "dashboards"
 DASHBOARD = json.loads((FOLDER / "sinemora-zones-sql.json").read_text("utf-8"))
 PANELS = DASHBOARD["panels"]
+QUERIES = [one for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
+STEPS_S = {"1m": 60, "5m": 300, "1h": 3_600, "1d": 86_400}
 NAME = "Acme's mesh"
 MINUTES = (12, 11, 9)  # ago; none ten minutes ago
 
@@ -44,14 +46,15 @@ def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-def as_grafana_sends(query: str, start_s: int, end_s: int, interval: str = "1m", percentile: str = "p99") -> str:
+def as_grafana_sends(query: str, start_s: int, end_s: int, **variables: str) -> str:
     """Expand variables and macros of a query as Grafana's data source for PostgreSQL does, without TimescaleDB's.
 
     A variable with one value is put in with its quotes doubled.
     """
-    step_s = {"1m": 60, "5m": 300}[interval]
+    step_s = STEPS_S[variables.get("__interval", "1m")]
     span = [datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for at in (start_s, end_s)]
-    for name, value in (("mesh", NAME.replace("'", "''")), ("percentile", percentile), ("__interval", interval)):
+    milliseconds = {"__from": f"{start_s}000", "__to": f"{end_s}000"}
+    for name, value in ({"percentile": "p99"} | milliseconds | variables).items():
         query = query.replace(f"${{{name}}}", value)
         query = re.sub(rf"\${name}\b", lambda _, value=value: value, query)
     query = re.sub(r"\$__timeFilter\((\w+)\)", rf"\1 BETWEEN '{span[0]}' AND '{span[1]}'", query)
@@ -64,10 +67,17 @@ def as_grafana_sends(query: str, start_s: int, end_s: int, interval: str = "1m",
     return query
 
 
-def answer_of(reader: psycopg.Connection, panel: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+def answer_of(
+    reader: psycopg.Connection, panel: dict[str, Any], minutes: int = 60, **more: str
+) -> list[dict[str, Any]]:
+    """Return the rows of a panel over the newest minutes; its steps are those that the dashboard takes for them."""
     (target,) = panel["targets"]
-    span = window_start(60, 60), window_start(0, 60)
-    cursor = reader.execute(as_grafana_sends(target["rawSql"], *span, **more))
+    span = window_start(minutes, 60), window_start(0, 60)
+    found = {one["name"]: reader.execute(as_grafana_sends(one["query"], *span)).fetchone() for one in QUERIES}
+    variables = {name: str(row[0]) for name, row in found.items() if row} | {"mesh": NAME.replace("'", "''")}
+    if "interval" in panel:
+        more = {"__interval": as_grafana_sends(panel["interval"], *span, **variables)} | more
+    cursor = reader.execute(as_grafana_sends(target["rawSql"], *span, **variables, **more))
     names = [column.name for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -85,7 +95,7 @@ def test_every_panel_has_an_answer_in_the_form_that_it_plots(mesh: MeshWorld, re
                 assert [*rows[0]][:2] == ["time", "metric"]
                 assert len(rows[0]) == 3
                 assert {row["metric"] for row in rows} == {"a → b", "b → a", "a → c", "c → a"}
-    (mesh_variable,) = (one for one in DASHBOARD["templating"]["list"] if one["type"] == "query")
+    (mesh_variable,) = (one for one in QUERIES if one["name"] == "mesh")
     assert reader.execute(mesh_variable["query"]).fetchall() == [(NAME,)]
 
 
@@ -110,17 +120,37 @@ def test_a_point_is_the_value_of_its_minute_in_the_zone_matrix(mesh: MeshWorld, 
 def test_longer_steps_show_the_largest_percentile_of_their_minutes(mesh: MeshWorld, reader: psycopg.Connection):
     (panel,) = (one for one in PANELS if one["title"] == "One-way delay")
     fine = {(row["metric"], int(row["time"])): row["delay"] for row in answer_of(reader, panel)}
-    for row in answer_of(reader, panel, interval="5m"):
-        start = int(row["time"])
-        within = [value for (pair, at), value in fine.items() if pair == row["metric"] and start <= at < start + 300]
-        assert row["delay"] == max(within)
+    days = 24 * 60
+    for minutes, interval in (
+        (60, "5m"),
+        (4 * days - 1, "5m"),
+        (4 * days, "1h"),
+        (99 * days, "1h"),
+        (100 * days, "1d"),
+    ):
+        for row in answer_of(reader, panel, minutes, **({"__interval": "5m"} if interval == "5m" else {})):
+            start, step_s = int(row["time"]), STEPS_S[interval]
+            within = [
+                value for (pair, at), value in fine.items() if pair == row["metric"] and start <= at < start + step_s
+            ]
+            assert row["delay"] == max(within), interval
+
+
+def test_long_ranges_are_read_from_hours_and_days(mesh: MeshWorld, reader: psycopg.Connection):
+    for panel in PANELS:
+        for days in (4, 100):
+            assert answer_of(reader, panel, days * 24 * 60), panel["title"]
+    (panel,) = (one for one in PANELS if one["title"] == "Loss" and one["type"] == "stat")
+    losses = [answer_of(reader, panel, minutes)[0]["loss"] for minutes in (60, 4 * 24 * 60, 100 * 24 * 60)]
+    assert losses == pytest.approx([losses[0]] * 3)
+    assert 0 < losses[0] < 1
 
 
 def test_the_dashboard_and_its_source_are_what_grafana_takes():
     source = yaml.safe_load((FOLDER / "provisioning" / "datasources-sql.yaml").read_text("utf-8"))["datasources"][0]
     assert {"uid", "title", "schemaVersion", "time", "refresh", "templating", "panels"} <= DASHBOARD.keys()
     asks = [*PANELS, *(target for panel in PANELS for target in panel["targets"])]
-    asks += [one for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
+    asks += QUERIES
     assert {(one["datasource"]["type"], one["datasource"]["uid"]) for one in asks} == {(source["type"], source["uid"])}
     assert len({panel["id"] for panel in PANELS}) == len(PANELS)
     taken: set[tuple[int, int]] = set()

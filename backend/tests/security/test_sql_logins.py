@@ -22,11 +22,14 @@ from tests.sql_logins import connected, login, role
 pytestmark = pytest.mark.whole_store
 
 OURS_NS, THEIRS_NS = 50_000, 730_000
-VIEWS = ("zone_minutes", "meshes", "zones", "host_waits")
+LARGEST = "largest_delay_p50_ns"
+VIEWS = ("zone_minutes", "zone_hours", "zone_days", "meshes", "zones", "host_waits")
 
 
 @pytest.fixture
-def worlds(owner: Member, other_owner: Member, make_mesh: Any) -> tuple[MeshWorld, MeshWorld]:
+def worlds(
+    owner: Member, other_owner: Member, make_mesh: Any, servers: Servers, timescaledb: str | None
+) -> tuple[MeshWorld, MeshWorld]:
     """Two tenants with a merged minute each; no delay of one is a delay of the other."""
     ours, theirs = make_mesh(owner, 3, "ours"), make_mesh(other_owner, 3, "theirs")
     for mesh, delay_ns in ((ours, OURS_NS), (theirs, THEIRS_NS)):
@@ -34,6 +37,10 @@ def worlds(owner: Member, other_owner: Member, make_mesh: Any) -> tuple[MeshWorl
         sent(a, report_of(mesh.key, {b.vm_key: simple(delay_ns), c.vm_key: simple(delay_ns)}, window_start(3, 60)))
         sent(b, host_of({window_start(3, 60): delay_ns // 1_000}))
     tasks.roll_up()
+    if timescaledb:
+        with servers.owner_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for view in ("zone_hours", "zone_days"):
+                connection.execute(text(f"CALL refresh_continuous_aggregate('sinemora_steps.{view}', NULL, NULL)"))
     return ours, theirs
 
 
@@ -48,7 +55,8 @@ def seen(connection: psycopg.Connection) -> set[tuple[str, str]]:
     """Return what each view shows of whom: (view, mesh or zone)."""
     shown: set[tuple[str, str]] = set()
     for view, name in (
-        *(("zone_minutes", "mesh"), ("meshes", "mesh"), ("zones", "zone_id::text")),
+        *(("zone_minutes", "mesh"), ("zone_hours", "mesh"), ("zone_days", "mesh")),
+        *(("meshes", "mesh"), ("zones", "zone_id::text")),
         ("host_waits", "vm || wake_max_us"),
     ):
         rows = connection.execute(f"SELECT DISTINCT {name} FROM sinemora_read.{view}").fetchall()
@@ -59,7 +67,8 @@ def seen(connection: psycopg.Connection) -> set[tuple[str, str]]:
 def expected(mesh: MeshWorld) -> set[tuple[str, str]]:
     zones = mesh.owner.get("/v1/zones").json()["items"]
     waits = {("host_waits", f"ours-b-1{OURS_NS // 1_000}")}
-    return {("zone_minutes", "ours"), ("meshes", "ours"), *(("zones", zone["id"]) for zone in zones), *waits}
+    named = {(view, "ours") for view in ("zone_minutes", "zone_hours", "zone_days", "meshes")}
+    return {*named, *(("zones", zone["id"]) for zone in zones), *waits}
 
 
 def test_a_login_sees_its_tenant(reader: psycopg.Connection, worlds: tuple[MeshWorld, MeshWorld]):
@@ -121,6 +130,7 @@ def test_a_function_in_a_condition_gets_no_row_of_another_tenant(
     reader.execute(LEAK)
     reader.execute("SET sinemora.tenant_id = '*'")
     of_minutes = [("zone_minutes", name) for name in ("mesh", "source_zone_id::text", "delay_p50_ns::text")]
+    of_minutes += [(f"zone_{step}", f"{name}::text") for step in ("hours", "days") for name in ("mesh", LARGEST)]
     for joins in ("RESET enable_hashjoin", "SET enable_hashjoin = off", "SET enable_nestloop = off"):
         reader.execute(joins)
         for view, column in (*of_minutes, ("meshes", "mesh"), ("zones", "zone_id::text")):
@@ -141,20 +151,22 @@ def test_an_error_quotes_no_value_of_another_tenant(reader: psycopg.Connection, 
         with pytest.raises(InvalidTextRepresentation, match='integer: "ours"'):
             reader.execute(f"SELECT count(*) FROM sinemora_read.{view} WHERE mesh::int = 1")
     # A row of theirs that reached the condition would divide by zero.
-    reader.execute(
-        "SELECT count(*) FROM sinemora_read.zone_minutes"
-        f" WHERE 1 / (CASE WHEN delay_p50_ns > {THEIRS_NS // 2} THEN 0 ELSE 1 END) = 1"
-    )
+    for view, column in (("zone_minutes", "delay_p50_ns"), ("zone_hours", LARGEST), ("zone_days", LARGEST)):
+        reader.execute(
+            f"SELECT count(*) FROM sinemora_read.{view}"
+            f" WHERE 1 / (CASE WHEN {column} > {THEIRS_NS // 2} THEN 0 ELSE 1 END) = 1"
+        )
 
 
 def relations(servers: Servers) -> list[str]:
-    """Return all tables, partitions and chunks that the product owns."""
+    """Return all tables, partitions and chunks that the product owns, and views but for those of logins."""
     with servers.owner_engine.connect() as connection:
         found = connection.scalars(
             text(
                 "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c"
                 " JOIN pg_namespace n ON n.oid = relnamespace"
-                " WHERE relkind IN ('r', 'p', 'm') AND pg_get_userbyid(relowner) = current_user ORDER BY 1"
+                " WHERE relkind IN ('r', 'p', 'm', 'v') AND nspname <> 'sinemora_read'"
+                " AND pg_get_userbyid(relowner) = current_user ORDER BY 1"
             )
         )
         return list(found)
@@ -169,10 +181,13 @@ def test_no_table_is_read_directly(reader: psycopg.Connection, servers: Servers,
     if timescaledb:
         compress(servers)
     names = relations(servers)
-    assert "public.zone_minutes" in names
+    assert {"public.zone_minutes", "sinemora_steps.zone_hours", "sinemora_steps.zone_days"} <= set(names)
+    assert any("_materialized_hypertable_" in name for name in names) == bool(timescaledb)
     assert sum("zone_minutes" in name or "_hyper_" in name for name in names) > 1  # a partition or chunk
     for name in names:
-        assert reader.execute("SELECT has_table_privilege(%s, 'SELECT')", [name]).fetchone() == (False,), name
+        with servers.owner_engine.connect() as owner:
+            may = text("SELECT has_table_privilege(:role, :name, 'SELECT')")
+            assert owner.scalar(may, {"role": reader.info.user, "name": name}) is False, name
         # TimescaleDB's planner refuses the parent of compressed chunks before PostgreSQL looks at privileges.
         with pytest.raises((InsufficientPrivilege, DataCorrupted)):
             reader.execute(f"SELECT * FROM {name}")
@@ -249,7 +264,8 @@ def test_a_role_that_was_never_granted_reads_nothing(worlds: tuple[MeshWorld, Me
 
 
 def test_the_role_of_requests_has_no_right_to_minutes(owner: Member):
-    for statement in ("SELECT * FROM zone_minutes", "DELETE FROM zone_minutes", "SELECT * FROM sinemora_read.meshes"):
+    reads = ("zone_minutes", "sinemora_steps.zone_hours", "sinemora_steps.zone_days", "sinemora_read.meshes")
+    for statement in (*(f"SELECT * FROM {name}" for name in reads), "DELETE FROM zone_minutes"):
         with pytest.raises(Exception, match="permission denied"), tenant_session(owner.tenant_id) as session:
             session.execute(text(statement))
     for statement in ("DELETE FROM sql_logins", "UPDATE sql_logins SET role = 'x'"):
