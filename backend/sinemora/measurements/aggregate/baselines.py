@@ -1,9 +1,9 @@
 """Baselines of paths from stored steps (hours or minutes): the usual delay of each path and its spread. Pure.
 
-The level is the median over steps of the p50 of each step. The spread, in the sense of one standard deviation, is the
-median absolute deviation of the same values, scaled as Rousseeuw and Croux (1993) do for few values. It is at least a
-third of the distance from p50 to p90 within a usual step, and at least the resolution of stored percentiles: a p50 is
-unusual only if it is beyond what nine in ten packets of a usual step had.
+The level is the median over steps of the p50 of each step. The spread, in the sense of one standard deviation, has two
+parts whose squares add up, as variances do: between steps, the median absolute deviation of the same values, scaled as
+Rousseeuw and Croux (1993) do for few values; within a step, in which a window has a p50 of its own, half of the usual
+distance from p50 to p90. It is at least the resolution of stored percentiles.
 
 The spread of few steps may be small by chance, and of thousands of paths some are beyond any fixed limit: spreads are
 at least those of paths that are about as long (`pooled`), and the limit grows with the number of paths
@@ -39,6 +39,8 @@ _FALSE = 0.05
 """Share of the pictures of a network without a fault in which any path is unusual."""
 _TAIL = 1.1
 """Noise has longer tails than a normal distribution: spreads count as so much wider (ten simulated networks)."""
+_WITHIN = np.float32(0.5)
+"""Spread of the p50 of windows within a step, by the distance from p50 to p90 of its packets (simulated networks)."""
 _ALIKE = 65
 """Number of paths that are about as long as one."""
 # Standard deviation of a normal distribution by its median absolute deviation, and the factors for n = 0 … 9 values.
@@ -141,8 +143,8 @@ def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Baseline
     many = steps >= _FEW.size
     few[many] = (steps[many] / (steps[many] - 0.8)).astype(np.float32)
     spread = _SIGMA * few * _median(np.abs(p50_ns - level), steps)
-    within = _median(p90_ns - p50_ns, steps) / SPREADS
-    spread = np.maximum(np.maximum(spread, within), _RESOLUTION * np.abs(level))
+    within = _WITHIN * _median(p90_ns - p50_ns, steps)
+    spread = np.maximum(np.hypot(spread, within), _RESOLUTION * np.abs(level))
     known = steps >= least
     return BaselineEstimate(
         np.where(known, level, np.nan).astype(np.float32),
