@@ -100,7 +100,7 @@ def worst_of_hours(p50_ns: Floats, p90_ns: Floats, loss: Floats) -> list[WorstPa
     Arguments have the shape (hours, pairs), NaN where unknown. What is usual is the median of all hours. Packets that
     are lost weigh more than a delay.
     """
-    known = baselines.estimate(p50_ns, p90_ns)
+    known = baselines.estimate(p50_ns, p90_ns, of_zones=True)
     band = np.maximum(baselines.DEAD_BAND_MIN_NS, _HOUR_SPREADS * known.spread_ns)
     rises = np.nan_to_num((p50_ns - known.level_ns) / band)
     filled = np.nan_to_num(loss)

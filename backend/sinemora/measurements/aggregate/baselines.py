@@ -1,9 +1,10 @@
 """Baselines of paths from stored steps (hours or minutes): the usual delay of each path and its spread. Pure.
 
-The level is the median over steps of the p50 of each step. The spread, in the sense of one standard deviation, has two
-parts whose squares add up, as variances do: between steps, the median absolute deviation of the same values, scaled as
-Rousseeuw and Croux (1993) do for few values; within a step, in which a window has a p50 of its own, half of the usual
-distance from p50 to p90. It is at least the resolution of stored percentiles.
+The level is the median over steps of the p50 of each step. The spread, in the sense of one standard deviation, is the
+median absolute deviation of the same values, scaled as Rousseeuw and Croux (1993) do for few values. Each window of a
+step has a p50 of its own: half the usual distance from p50 to p90 within a step is added as variances add up. A p50 of
+zones is of many paths and varies less: there, a third of that distance is only the least spread. So is the resolution
+of stored percentiles.
 
 The spread of few steps may be small by chance, and of thousands of paths some are beyond any fixed limit: spreads are
 at least those of paths that are about as long (`pooled`), and the limit grows with the number of paths
@@ -39,8 +40,6 @@ _FALSE = 0.05
 """Share of the pictures of a network without a fault in which any path is unusual."""
 _TAIL = 1.1
 """Noise has longer tails than a normal distribution: spreads count as so much wider (ten simulated networks)."""
-_WITHIN = np.float32(0.5)
-"""Spread of the p50 of windows within a step, by the distance from p50 to p90 of its packets (simulated networks)."""
 _ALIKE = 65
 """Number of paths that are about as long as one."""
 # Standard deviation of a normal distribution by its median absolute deviation, and the factors for n = 0 … 9 values.
@@ -132,10 +131,10 @@ class Deviations:
         return matrix.binary_of(self.codes(), self.states, revision, ended_at_ms)
 
 
-def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> BaselineEstimate:
-    """Estimate baselines from the p50 and p90 of k steps, shape (k, …), NaN where a step has none.
+def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN, *, of_zones: bool = False) -> BaselineEstimate:
+    """Estimate baselines of paths, or of pairs of zones, from the p50 and p90 of k steps, shape (k, …).
 
-    A path with fewer than `least` known steps has no baseline.
+    NaN stands where a step has none. One with fewer than `least` known steps has no baseline.
     """
     steps = np.isfinite(p50_ns).sum(axis=0)
     level = _median(p50_ns, steps)
@@ -143,8 +142,9 @@ def estimate(p50_ns: Floats, p90_ns: Floats, least: int = STEPS_MIN) -> Baseline
     many = steps >= _FEW.size
     few[many] = (steps[many] / (steps[many] - 0.8)).astype(np.float32)
     spread = _SIGMA * few * _median(np.abs(p50_ns - level), steps)
-    within = _WITHIN * _median(p90_ns - p50_ns, steps)
-    spread = np.maximum(np.hypot(spread, within), _RESOLUTION * np.abs(level))
+    within = _median(p90_ns - p50_ns, steps)
+    spread = np.maximum(spread, within / 3) if of_zones else np.hypot(spread, within / 2)
+    spread = np.maximum(spread, _RESOLUTION * np.abs(level))
     known = steps >= least
     return BaselineEstimate(
         np.where(known, level, np.nan).astype(np.float32),

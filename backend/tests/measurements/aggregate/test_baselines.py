@@ -46,7 +46,7 @@ def usual(level: float, spread: float, size: int = 1, basis: Basis = Basis.SAME_
 @given(st.data())
 def test_level_and_spread_are_those_of_each_path_alone(data):
     p50, p90 = steps(data.draw)
-    found = baselines.estimate(p50, p90)
+    found, zones = baselines.estimate(p50, p90), baselines.estimate(p50, p90, of_zones=True)
     for path in range(p50.shape[1]):
         values = [float(value) for value in p50[:, path] if np.isfinite(value)]
         assert found.steps[path] == len(values)
@@ -58,6 +58,9 @@ def test_level_and_spread_are_those_of_each_path_alone(data):
         factor = FEW.get(len(values), len(values) / (len(values) - 0.8))
         deviation = 1.4826 * factor * statistics.median(abs(value - level) for value in values)
         spread = max(math.hypot(deviation, statistics.median(far) / 2), 0.006 * level)
+        assert zones.spread_ns[path] == pytest.approx(
+            max(deviation, statistics.median(far) / 3, 0.006 * level), rel=1e-3, abs=64
+        )
         assert found.level_ns[path] == pytest.approx(level, rel=1e-5)
         assert found.spread_ns[path] == pytest.approx(spread, rel=1e-3, abs=64)
 

@@ -138,7 +138,7 @@ def _estimated(session: Session, mesh: MeshState, by: By, axis: Ints, steps: _St
     cached: BaselineEstimate | None = shared_cache().get(key)
     if cached is None:
         p50_ns, p90_ns, _ = _read(session, mesh, by, axis, steps.tier, starts)
-        cached = baselines.pooled(baselines.estimate(p50_ns, p90_ns, least))
+        cached = baselines.pooled(baselines.estimate(p50_ns, p90_ns, least, of_zones=by is By.ZONE))
         shared_cache().put(key, cached, cached.nbytes)
     return cached
 
