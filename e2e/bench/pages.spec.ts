@@ -31,7 +31,7 @@ class Audit {
     await page
       .getByRole('heading', { level: 1 })
       .first()
-      .waitFor({ timeout: 1_000 })
+      .waitFor({ timeout: 5_000 })
       .catch(() => undefined)
     await this.check(page, `${name}, loading`, WCAG)
     if (!isTimeFixed && (await page.getByRole('heading', { level: 1 }).count()) === 0) {

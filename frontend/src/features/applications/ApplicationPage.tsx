@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
@@ -62,23 +62,23 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
         </EditorsOnly>
       }
     >
-      {now.data?.below_objective && (
-        <Notice tone="warn" title={strings.belowObjective}>
-          {strings.findPlacements} <Link to="/recommendations">{strings.recommendations}</Link>.
-        </Notice>
-      )}
       {application.curve.newest > application.curve.number && (
         <Notice tone="info">{strings.newerCurve(application.curve.number, application.curve.newest)}</Notice>
       )}
-      {proposal && (
-        <p className={pageStyles.lead}>
+      <Figures application={application} now={now.data} />
+      <p className={styles.next}>
+        {now.data?.below_objective && (
+          <span>
+            {strings.findPlacements} <TextLink to="/recommendations">{strings.recommendations}</TextLink>.
+          </span>
+        )}
+        {now.data && <WhySlow application={application} now={now.data} />}
+        {proposal && (
           <TextLink to="/meshes/$meshId" params={{ meshId: application.mesh.id }} search={{ moves: proposal.id }}>
             {strings.movesOnHeatmap(proposal.moves)}
           </TextLink>
-        </p>
-      )}
-      <Figures application={application} now={now.data} />
-      {now.data && <WhySlow application={application} now={now.data} />}
+        )}
+      </p>
       <PerformanceChart application={application} />
       <Contract application={application} />
       {now.data && <p className={pageStyles.lead}>{performanceBasis(now.data, clock)}</p>}
@@ -150,7 +150,7 @@ function WhySlow({ application, now }: { application: Application; now: Applicat
   const isSlow = (worst?.performance ?? 1) < SLOW
   if (!worst || !isSlow || !source || !target || source.id === target.id) return null
   return (
-    <p className={pageStyles.lead}>
+    <span>
       {strings.slowestLink(worst.source, worst.target, formatDelay(worst.round_trip_ns))}{' '}
       <TextLink
         to="/meshes/$meshId/paths/$source/$target"
@@ -159,7 +159,7 @@ function WhySlow({ application, now }: { application: Application; now: Applicat
       >
         {strings.whySlow}
       </TextLink>
-    </p>
+    </span>
   )
 }
 

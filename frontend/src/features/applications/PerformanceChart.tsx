@@ -66,44 +66,46 @@ export function PerformanceChart({ application: { id, name, objective } }: { app
         <span>{strings.limitsAre(formatShare(objective), formatShare(data?.usual))}</span>
         {at !== null && <span>{formatMoment(new Date((times[at] ?? 0) * 1_000), clock)}</span>}
       </div>
-      <QueryResult query={query} what={strings.performanceLower}>
-        {({ incidents, moves, usual }) =>
-          at === null ? (
-            <p className={pageStyles.quiet}>{strings.nothingStored}</p>
-          ) : (
-            <SeriesChart
-              label={strings.overTimeSummary(name, formatShare(usual))}
-              times={times}
-              range={[end - days * DAY_S, end]}
-              lines={lines}
-              shape="line"
-              least={1}
-              spans={incidents.map(({ title, onset_at, ended_at }) => ({
-                from: seconds(onset_at),
-                to: ended_at ? seconds(ended_at) : end,
-                label: title,
-                colour: 'var(--warn)',
-              }))}
-              limits={[
-                ...(objective === null ? [] : [{ label: strings.objective, value: objective, colour: 'var(--bad)' }]),
-                ...(usual === null ? [] : [{ label: strings.usual, value: usual, colour: 'var(--good)' }]),
-              ]}
-              marks={moves.map(({ recommendation_id, applied_at, moves: made }) => ({
-                id: recommendation_id,
-                label: strings.movesMade(made),
-                from: seconds(applied_at),
-                to: null,
-              }))}
-              formatTicks={(ticks) => ticks.map(formatWhole)}
-              height={HEIGHT}
-              group="application"
-              clock={clock}
-              theme={theme}
-              onCursor={setCursor}
-            />
-          )
-        }
-      </QueryResult>
+      <div style={{ minHeight: HEIGHT }}>
+        <QueryResult query={query} what={strings.performanceLower}>
+          {({ incidents, moves, usual }) =>
+            at === null ? (
+              <p className={pageStyles.quiet}>{strings.nothingStored}</p>
+            ) : (
+              <SeriesChart
+                label={strings.overTimeSummary(name, formatShare(usual))}
+                times={times}
+                range={[end - days * DAY_S, end]}
+                lines={lines}
+                shape="line"
+                least={1}
+                spans={incidents.map(({ title, onset_at, ended_at }) => ({
+                  from: seconds(onset_at),
+                  to: ended_at ? seconds(ended_at) : end,
+                  label: title,
+                  colour: 'var(--warn)',
+                }))}
+                limits={[
+                  ...(objective === null ? [] : [{ label: strings.objective, value: objective, colour: 'var(--bad)' }]),
+                  ...(usual === null ? [] : [{ label: strings.usual, value: usual, colour: 'var(--good)' }]),
+                ]}
+                marks={moves.map(({ recommendation_id, applied_at, moves: made }) => ({
+                  id: recommendation_id,
+                  label: strings.movesMade(made),
+                  from: seconds(applied_at),
+                  to: null,
+                }))}
+                formatTicks={(ticks) => ticks.map(formatWhole)}
+                height={HEIGHT}
+                group="application"
+                clock={clock}
+                theme={theme}
+                onCursor={setCursor}
+              />
+            )
+          }
+        </QueryResult>
+      </div>
       {source && <p className={pageStyles.quiet}>{strings.measuredShare}</p>}
     </Panel>
   )
