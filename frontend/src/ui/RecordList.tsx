@@ -80,7 +80,6 @@ export function RecordList<T>({ isPartial = false, bulk = false, ...props }: Pro
       ) : (
         <Records
           {...props}
-          cards
           rows={view.rows}
           selecting={selecting}
           sorting={{ ...order, ask: (key) => set({ sort: nextSort(sort, key), page: undefined }) }}

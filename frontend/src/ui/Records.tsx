@@ -53,26 +53,17 @@ interface Props<T> {
   selecting?: Selecting<T> | undefined
   /** About eight rows show at once; the others are reached by scrolling. Paper shows all. */
   low?: boolean
-  /** In a narrow window each row is a card, with its titles. */
-  cards?: boolean
 }
 
+/** In a narrow window each row of more columns is a card, with its titles. */
+const COLUMNS_IN_A_ROW = 3
+
 /** A table of records that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
-export function Records<T>({
-  label,
-  rows,
-  id,
-  columns,
-  isCurrent,
-  sorting,
-  selecting,
-  low = false,
-  cards = false,
-}: Props<T>) {
+export function Records<T>({ label, rows, id, columns, isCurrent, sorting, selecting, low = false }: Props<T>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
     <section className={low ? styles.low : styles.scroll} aria-label={label} tabIndex={0}>
-      <table className={cards ? styles.cards : styles.table}>
+      <table className={columns.length > COLUMNS_IN_A_ROW ? styles.cards : styles.table}>
         <thead>
           <tr>
             {selecting && (

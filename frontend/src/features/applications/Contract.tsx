@@ -91,7 +91,7 @@ function Terms({ application }: { application: Application }) {
     save.mutate({ body, version: application.version })
   }
 
-  const share = { min: 0.001, max: 100, step: 'any', w: 150 }
+  const share = { min: 0.001, max: 100, step: 'any', w: 190 }
   return (
     <form className={pageStyles.form} onSubmit={submit} ref={element}>
       <NumberField

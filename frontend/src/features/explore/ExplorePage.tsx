@@ -1,5 +1,6 @@
 import { NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { type ExploreParameters, fileOf, type QUERY } from '~/api/explore'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
@@ -53,6 +54,12 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
   const roster = useQuery(rosterQuery(mesh.id))
   const time = useTime()
   const show = search.show ?? 'series'
+  const choices = useRef<HTMLDivElement>(null)
+  // In a narrow window the chosen view may be beyond the edge.
+  useEffect(() => {
+    if (roster.isSuccess)
+      choices.current?.querySelector(`[value=${show}] + label`)?.scrollIntoView({ inline: 'center', block: 'nearest' })
+  }, [show, roster.isSuccess])
   const parameters: ExploreParameters = {
     selections: selections(search.of),
     time,
@@ -111,6 +118,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
       }
     >
       <SegmentedControl
+        ref={choices}
         aria-label={strings.view}
         data={VIEWS.map((value) => ({ value, label: NAMES[value] }))}
         value={show}

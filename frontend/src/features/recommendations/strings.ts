@@ -121,7 +121,7 @@ export const strings = {
   nowThen: 'before,',
   afterwards: 'after the moves:',
   gainInterval: (low: string, high: string, windows: string, probability: string) =>
-    `(${low} to ${high} with 95 % confidence for the next hour, from ${windows} windows not used for the choice and the band of the curve; ${probability} probability that the gain exceeds its cost)`,
+    `(${low} to ${high} with 95 % confidence for the next hour, from ${windows} windows not used for the choice and the band of the curve; ${probability} probability that the gain exceeds its cost).`,
   performanceBasis: (period: string, statistic: string) =>
     `Performance before and after is the mean over windows not used for the choice, of ${period} before the request, at the ${statistic} of round trips.`,
   performanceBasisRisk: (period: string, measure: string) =>

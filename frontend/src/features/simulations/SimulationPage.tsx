@@ -96,6 +96,7 @@ function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measur
       : share
         ? [0, Math.min(1, Math.ceil(Math.max(0.01, ...all) * 20) / 20)]
         : decades(all)
+  const [axis, heights] = strings.axes[measure]
   return (
     <>
       <div>
@@ -119,7 +120,7 @@ function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measur
         }))}
         x={range}
         y={[0, 1]}
-        xLabel={strings.axes[measure]}
+        xLabel={axis}
         formatX={share ? formatWhole : (value) => formatSeconds(10 ** value)}
         formatY={formatWhole}
       />
@@ -131,6 +132,7 @@ function Distribution({ policies, measure }: { policies: PolicyOutcome[]; measur
           </li>
         ))}
       </ul>
+      <p className={pageStyles.quiet}>{heights}</p>
     </>
   )
 }
