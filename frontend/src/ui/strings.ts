@@ -1,6 +1,20 @@
 /** Texts shared by all pages. */
 
 export const strings = {
+  authentication: 'Authentication',
+  authentications: {
+    none: 'None',
+    bearer: 'Bearer token',
+    basic: 'Username and password',
+    header: 'HTTP header',
+  },
+  username: 'Username',
+  password: 'Password',
+  token: 'Token',
+  header: 'Header',
+  headerValue: 'Header value',
+  headerExample: 'X-Scope-OrgID',
+  secretHint: 'Stored encrypted and never shown again',
   sameZone: 'within one zone',
   betweenZones: 'between zones of a region',
   betweenRegions: 'between regions',

@@ -3,13 +3,13 @@
 import json
 import math
 import time
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from sinemora.kit import egress_policy
+from sinemora.kit.http_authentication import headers_of
 from sinemora.kit.special_networks import Network
 
 _LIMIT_BYTES = 16 << 20
@@ -23,19 +23,6 @@ class ReadError(Exception):
     """Failure to read the metric, with a message for its owner."""
 
 
-def headers_of(authentication: Mapping[str, str]) -> dict[str, str]:
-    """Return the authentication header: bearer (RFC 6750), basic (RFC 7617, UTF-8), custom, or none."""
-    match authentication.get("scheme"):
-        case "bearer":
-            return {"Authorization": f"Bearer {authentication['token']}"}
-        case "basic":
-            pair = f"{authentication['username']}:{authentication['password']}"
-            return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
-        case "header":
-            return {authentication["name"]: authentication["value"]}
-    return {}
-
-
 def query_range(
     url: str,
     query: str,
@@ -46,7 +33,7 @@ def query_range(
 ) -> Iterator[tuple[datetime, float]]:
     """Return minutes and values from `start` to `end` (whole minutes, inclusive).
 
-    `authentication` has the form of `schemas.Authentication`; empty for none. `networks` are allowed besides the
+    `authentication` is a dumped `Authentication`; empty for none. `networks` are allowed besides the
     public internet. All requests together take at most 40 s. Raises `ReadError`.
     """
     ends_at = time.monotonic() + _LIMIT_S

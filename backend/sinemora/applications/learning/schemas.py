@@ -1,15 +1,14 @@
 """Schemas of learning."""
 
-import re
 from datetime import datetime
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from sinemora.applications.curves.core.observations import Metric
 from sinemora.applications.curves.schemas import Unit
+from sinemora.kit.http_authentication import Authentication, Scheme, Url
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import Omittable, Read, Write
 
@@ -19,34 +18,6 @@ POINTS_MAX = 20_000
 PATHS_MAX = 20
 
 
-def _http(text: str) -> str:
-    parts = urlsplit(text)  # ValueError for http://[::1 too, which pydantic shows
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("should look like https://prometheus.example:9090")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must have neither user, query nor fragment")
-    return text.rstrip("/")
-
-
-def _credential(text: str) -> str:
-    # They become an HTTP header (RFC 9110, 5.5).
-    if not text.isascii() or not text.isprintable():
-        raise ValueError("must be printable ASCII")
-    return text
-
-
-def _header(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or name.lower() in _OURS:
-        raise ValueError("must be the name of a header such as X-Scope-OrgID that the backend does not set itself")
-    return name
-
-
-_OURS = {"accept", "connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"}
-Credential = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_credential)]
-Username = Annotated[str, Field(min_length=1, max_length=200, pattern="^[^:]+$"), AfterValidator(_credential)]
-HeaderName = Annotated[str, AfterValidator(_header)]
-Scheme = Literal["bearer", "basic", "header"]
-Url = Annotated[str, Field(max_length=500), AfterValidator(_http)]
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL whose result is one series")]
 Hours = Annotated[int, Field(ge=1, le=24 * 30, description="Minimum hours between curve versions")]
 
@@ -59,35 +30,6 @@ class MetricPathWrite(Write):
 
 
 Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
-
-
-class BearerAuthentication(Write):
-    """`Authorization: Bearer …` (RFC 6750)."""
-
-    scheme: Literal["bearer"]
-    token: Credential
-
-
-class BasicAuthentication(Write):
-    """User and password (RFC 7617)."""
-
-    scheme: Literal["basic"]
-    username: Username
-    password: Credential
-
-
-class HeaderAuthentication(Write):
-    """Custom header."""
-
-    scheme: Literal["header"]
-    name: HeaderName
-    value: Credential
-
-
-Authentication = Annotated[
-    BearerAuthentication | BasicAuthentication | HeaderAuthentication,
-    Field(discriminator="scheme", description="Authentication at the server; stored encrypted, never shown"),
-]
 
 
 class MetricSourceCreate(Write):

@@ -26,6 +26,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import locked
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.http_authentication import Authentication
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.query.series.paths import series
 from sinemora.measurements.schemas import Resolution
@@ -300,7 +301,7 @@ def _check_application(session: Session, application_id: UUID | None, mesh_id: U
         )
 
 
-def _sign_in(source: MetricSource, authentication: schemas.Authentication | None) -> None:
+def _sign_in(source: MetricSource, authentication: Authentication | None) -> None:
     """Store the authentication, encrypted. ProductError `secret_key_missing`."""
     source.authentication = authentication.scheme if authentication else None
     source.secret = encryption.encrypt(authentication.model_dump()) if authentication else None

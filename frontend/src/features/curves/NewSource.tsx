@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NativeSelect, PasswordInput, SegmentedControl, Textarea, TextInput } from '@mantine/core'
+import { Button, MultiSelect, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { applicationsQuery } from '~/api/applications'
@@ -6,6 +6,7 @@ import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { useCreateMetricSource } from '~/api/metric-sources'
 import { Problem } from '~/lib/problem'
+import { AuthenticationFields, authenticationIn } from '~/ui/AuthenticationFields'
 import { longest } from '~/ui/CheckedInput'
 import { CopyText } from '~/ui/CopyText'
 import { ButtonLink } from '~/ui/links'
@@ -31,7 +32,6 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const [server, setServer] = useState<string | null>(null)
   const [clients, setClients] = useState<string[]>([])
   const [kind, setKind] = useState<'push' | 'prometheus'>('push')
-  const [scheme, setScheme] = useState<Scheme>('none')
   const vms = (roster?.vms ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const onMesh = (applications ?? []).filter((application) => application.mesh.id === chosen)
   const own = (curves ?? []).filter(({ origin }) => origin === 'own')
@@ -56,7 +56,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       kind,
       url: kind === 'prometheus' ? text('url') : null,
       query: kind === 'prometheus' ? text('query') : null,
-      authentication: kind === 'prometheus' ? authentication(scheme, text) : null,
+      authentication: kind === 'prometheus' ? (authenticationIn(form) ?? null) : null,
       refresh_hours: Number(text('refresh_hours')) || 24,
     })
   }
@@ -174,41 +174,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       )}
       {kind === 'prometheus' && (
         <div className={pageStyles.form}>
-          <NativeSelect
-            label={strings.authentication}
-            data={[
-              { value: 'none', label: strings.authenticationNone },
-              { value: 'bearer', label: strings.authenticationToken },
-              { value: 'basic', label: strings.authenticationBasic },
-              { value: 'header', label: strings.authenticationHeader },
-            ]}
-            value={scheme}
-            onChange={({ currentTarget: { value } }) => setScheme(value as Scheme)}
-          />
-          {scheme === 'basic' && (
-            <TextInput name="username" label={strings.username} required {...longest(200)} w={200} />
-          )}
-          {scheme === 'header' && (
-            <TextInput
-              name="header"
-              label={strings.header}
-              placeholder={strings.headerExample}
-              required
-              {...longest(100)}
-              w={200}
-              error={problem?.field('authentication/header/name')}
-            />
-          )}
-          {scheme !== 'none' && (
-            <PasswordInput
-              name="secret"
-              label={SECRETS[scheme]}
-              description={strings.secretHint}
-              autoComplete="off"
-              required
-              w={300}
-            />
-          )}
+          <AuthenticationFields wrong={(pointer) => problem?.field(pointer)} />
         </div>
       )}
       <div>
@@ -224,17 +190,6 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       )}
     </form>
   )
-}
-
-type Scheme = 'none' | 'bearer' | 'basic' | 'header'
-
-const SECRETS = { bearer: strings.token, basic: strings.password, header: strings.headerValue }
-
-function authentication(scheme: Scheme, text: (name: string) => string) {
-  if (scheme === 'bearer') return { scheme, token: text('secret') }
-  if (scheme === 'basic') return { scheme, username: text('username'), password: text('secret') }
-  if (scheme === 'header') return { scheme, name: text('header'), value: text('secret') }
-  return null
 }
 
 const pushes = (id: string) =>
