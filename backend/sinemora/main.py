@@ -66,6 +66,7 @@ from sinemora.measurements.aged import routes as aged
 from sinemora.measurements.bucket_exports import routes as bucket_exports
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.dispatch import ReportDispatch
+from sinemora.measurements.metric_exports import routes as metric_exports
 from sinemora.measurements.on_demand import routes as on_demand
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
@@ -98,6 +99,7 @@ ROUTERS = (
     invitations.router,
     archives.router,
     bucket_exports.router,
+    metric_exports.router,
     meshes.enrolment_router,
     meshes.agent_router,
     on_demand.agent_router,

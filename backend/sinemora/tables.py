@@ -19,6 +19,7 @@ from sinemora.kit.db import Base
 from sinemora.kit.http import idempotency
 from sinemora.measurements import models as measurements
 from sinemora.measurements.bucket_exports import models as bucket_exports
+from sinemora.measurements.metric_exports import models as metric_exports
 from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
 from sinemora.measurements.store import sql_models
@@ -47,6 +48,7 @@ FEATURES = (
     sql_models,
     artifacts,
     bucket_exports,
+    metric_exports,
     curves,
     applications,
     recommendations,

@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0059_versions_of_settings"
+NEWEST = "0060_metric_exports"
 
 
 @dataclass

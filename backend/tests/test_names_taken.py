@@ -52,6 +52,7 @@ def bodies(world: MeshWorld) -> dict[str, tuple[str, dict[str, Any]]]:
         "receivers": ("/v1/receivers", {"kind": "email", "settings": {"to": ["a@example.com"]}}),
         "api_keys": ("/v1/api-keys", {"scopes": ["read"], "expires_at": in_a_month()}),
         "bucket_exports": ("/v1/bucket-exports", {**bucket, "prefix": uuid4().hex}),
+        "metric_exports": ("/v1/metric-exports", {"kind": "otlp", "url": "https://otel.example.com/v1/metrics"}),
         "curves": ("/v1/curves", {"rows": rows}),
         "applications": ("/v1/applications", {"mesh": world.name, "curve": "dns", "tasks": tasks}),
         "scenarios": ("/v1/scenarios", {"mesh": world.name, "changes": []}),

@@ -34,6 +34,13 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     access_key: 'not-a-real-key-id',
     secret: 'not a real key',
   })
+  await post('/v1/metric-exports', {
+    name: 'Grafana Mimir',
+    kind: 'remote_write',
+    url: 'https://mimir.sinemora.example/api/v1/push',
+    authentication: { scheme: 'bearer', token: 'not-a-real-token' },
+    headers: { 'X-Scope-OrgID': 'network' },
+  })
   await write(page, 'PUT', '/v1/alert-routes', {
     root: {
       receivers: ['Tickets'],

@@ -9,6 +9,8 @@ receivers of heartbeats, with the newest one and its result, of alerts of Alertm
 Windows: what agents note about their peers (marks, residence times).
 Applications: whether tasks may leave their region, and move for the gain of other applications.
 Rules: two more default rules about one path, for meshes that have the default rule about one path.
+One name each for what is asked and what it gives: `question` becomes `request`, `answer` becomes `result`. Renamed at
+once, not added and copied: no version with the old names was released.
 """
 
 from collections.abc import Sequence
@@ -16,10 +18,17 @@ from collections.abc import Sequence
 from alembic import op
 
 revision: str = "0056_bad_days"
-down_revision: str | Sequence[str] | None = "0055_request_and_result"
+down_revision: str | Sequence[str] | None = "0054_pins_as_values"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
+_RENAMED = (
+    ("recommendations", "question", "request"),
+    ("recommendations", "answer", "result"),
+    ("recommendation_schedules", "question", "request"),
+    ("scenarios", "question", "request"),
+    ("bulk_orders", "question", "request"),
+)
 _ALERT_STATES = (
     ("reported_until", "timestamptz"),
     ("lateness_s", "real NOT NULL DEFAULT 0"),
@@ -74,7 +83,10 @@ _RULES = (
 
 
 def upgrade() -> None:
-    """Add what is kept. Defaults hold for rows that are there."""
+    """Rename, and add what is kept. Defaults hold for rows that are there."""
+    for table, before, after in _RENAMED:
+        op.alter_column(table, before, new_column_name=after)
+    _rename_parameter("question", "request")
     op.execute("ALTER TABLE path_latest ADD COLUMN received_at timestamptz NOT NULL DEFAULT now()")
     for name, type_ in _ALERT_STATES:
         op.execute(f"ALTER TABLE alert_states ADD COLUMN {name} {type_}")
@@ -98,7 +110,10 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop what was added, and windows of waits alone."""
+    """Drop what was added, and windows of waits alone; give back the old names."""
+    for table, before, after in _RENAMED:
+        op.alter_column(table, after, new_column_name=before)
+    _rename_parameter("request", "question")
     # Row-level security hides the rows of all tenants from the owner of the table.
     op.execute("ALTER TABLE alert_rules NO FORCE ROW LEVEL SECURITY")
     op.execute("DELETE FROM alert_rules WHERE origin IN ('path-drift', 'recurring')")
@@ -127,3 +142,13 @@ def _allow_kinds(kinds: str) -> None:
     """Replace the kinds of receivers that the table takes."""
     op.execute("ALTER TABLE receivers DROP CONSTRAINT ck_receivers_kind")
     op.execute(f"ALTER TABLE receivers ADD CONSTRAINT ck_receivers_kind CHECK (kind IN ({kinds}))")
+
+
+def _rename_parameter(before: str, after: str) -> None:
+    """Rename a parameter of the jobs of all tenants, which row-level security hides from the owner of the table."""
+    op.execute("ALTER TABLE jobs NO FORCE ROW LEVEL SECURITY")
+    op.execute(
+        f"UPDATE jobs SET params = params - '{before}' || jsonb_build_object('{after}', params -> '{before}')"
+        f" WHERE jsonb_exists(params, '{before}')"
+    )
+    op.execute("ALTER TABLE jobs FORCE ROW LEVEL SECURITY")

@@ -52,6 +52,7 @@ const ANSWERS = {
   'GET /v1/api-keys': [],
   'GET /v1/applications': [],
   'GET /v1/bucket-exports': [],
+  'GET /v1/metric-exports': [],
   'GET /v1/invitations': [],
   'GET /v1/members': [],
   'GET /v1/meshes': [MESH],

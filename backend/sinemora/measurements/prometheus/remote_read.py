@@ -1,6 +1,6 @@
-"""Remote read of Prometheus: its own server evaluates all of PromQL on what is stored here.
+"""Remote read of Prometheus: its own server evaluates all of PromQL on what is stored here. And remote write to it.
 
-Messages of the protocol (version 1, samples), packed by snappy.
+Messages of the protocols (version 1, samples), packed by snappy.
 """
 
 import math
@@ -33,6 +33,7 @@ _FIELDS: dict[str, dict[str, tuple[int, Any]]] = {
     },
     "ReadRequest": {"queries": (1, "Query")},
     "TimeSeries": {"labels": (1, "Label"), "samples": (2, "Sample")},
+    "WriteRequest": {"timeseries": (1, "TimeSeries")},
     "QueryResult": {"timeseries": (1, "TimeSeries")},
     "ReadResponse": {"results": (1, "QueryResult")},
 }
@@ -89,14 +90,30 @@ def packed_response(results: Iterable[Mapping[Labels, list[tuple[int, float]]]])
     for found in results:
         result = response.results.add()
         for labels, values in found.items():
-            series = result.timeseries.add()
-            for name, value in labels:
-                series.labels.add(name=name, value=value)
-            for at_ms, number in values:
-                series.samples.add(timestamp=at_ms, value=number)
+            _add_series(result, labels, values)
+    return _packed(response)
+
+
+def packed_write(values: Mapping[Labels, float | None], at_ms: int) -> bytes:
+    """Return a request of remote write: the value of each series at a time (Unix ms), its end where that is None."""
+    request = _MESSAGES["WriteRequest"]()
+    for labels, value in values.items():
+        _add_series(request, labels, [(at_ms, STALE if value is None else value)])
+    return _packed(request)
+
+
+def _add_series(message: Any, labels: Labels, values: Iterable[tuple[int, float]]) -> None:
+    series = message.timeseries.add()
+    for name, value in labels:
+        series.labels.add(name=name, value=value)
+    for at_ms, number in values:
+        series.samples.add(timestamp=at_ms, value=number)
+
+
+def _packed(message: Any) -> bytes:
     import pyarrow as pa
 
-    packed: bytes = pa.compress(response.SerializeToString(), codec="snappy", asbytes=True)
+    packed: bytes = pa.compress(message.SerializeToString(), codec="snappy", asbytes=True)
     return packed
 
 

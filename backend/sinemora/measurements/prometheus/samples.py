@@ -29,7 +29,7 @@ from sinemora.measurements.schemas import Axis, By
 
 Floats = npt.NDArray[np.float64]
 
-_QUANTILES = {"0.5": Statistic.P50, "0.9": Statistic.P90, "0.99": Statistic.P99}
+QUANTILES = {"0.5": Statistic.P50, "0.9": Statistic.P90, "0.99": Statistic.P99}
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def queries_of(meshes: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
     """Yield the queries of the matrices that a selector needs, by its name, mesh and quantile."""
     for mesh in meshes:
         for family in FAMILIES:
-            for quantile in _QUANTILES if family.quantiles else (None,):
+            for quantile in QUANTILES if family.quantiles else (None,):
                 known = {NAME: family.name, "mesh": mesh.name} | ({"quantile": quantile} if quantile else {})
                 if all(
                     matcher.fits(known)
@@ -111,7 +111,7 @@ def queries_of(meshes: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
 
 def values(session: Session, query: SampleQuery, start: datetime | None, end: datetime | None) -> Vector:
     """Return the samples of one matrix: of the newest windows, or of those that begin in [`start`, `end`)."""
-    statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
+    statistic = QUANTILES[query.quantile] if query.quantile else Statistic.P50
     result = read_matrix(
         session,
         query.mesh.id,
@@ -166,7 +166,7 @@ class StepSamples:
     def _column(self, query: SampleQuery) -> tuple[Floats, list[tuple[int, Labels]]]:
         """Return the values of all zone pairs by step, NaN where there is none, and the labels of each pair."""
         found = self._zones(query.mesh)
-        statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
+        statistic = QUANTILES[query.quantile] if query.quantile else Statistic.P50
         measured = matrix.measure(found.cells, query.family.metric, statistic)
         values = np.where(measured.valued, measured.values * query.family.scale, np.nan)
         zones = zones_of(self._session, found.axis)

@@ -1,31 +1,37 @@
+import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { type BucketExport, bucketExportsQuery, useRunBucketExport, useTestBucket } from '~/api/bucketExports'
 import { useFollowedJob } from '~/api/jobs'
 import { useRole } from '~/api/members'
+import { metricExportsQuery } from '~/api/metricExports'
 import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
 import { NoRows } from '~/ui/NoRows'
-import { Page } from '~/ui/Page'
+import { Page, Panel } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
 import { Waiting } from '~/ui/Waiting'
 import { ExportList } from './ExportList'
+import { NewMetricExport } from './MetricExportForms'
+import { MetricExportList } from './MetricExportList'
 import { NewExport } from './NewExport'
 import { strings } from './strings'
 
-/** Exports to buckets with their state; administrators add and change them. */
+/** Exports to buckets and to monitoring, with their state; administrators add and change them. */
 export function BucketExportsPage() {
   const exports = useQuery(bucketExportsQuery)
+  const metrics = useQuery(metricExportsQuery)
   const role = useRole()
   const edits = useEdits()
   const test = useTestBucket()
   const run = useRunBucketExport()
   const [started, setStarted] = useState<BucketExport | null>(null)
   if (!exports.data) return <Unloaded query={exports} title={strings.title} what={strings.lower} />
+  if (!metrics.data) return <Unloaded query={metrics} title={strings.title} what={strings.lower} />
   // One cause fails a scheduled export, its test and its run: its reason is shown once.
   const shown = new Set(exports.data.filter(({ state }) => state === 'failing').map(({ error }) => error))
   const manages = role === 'admin' || role === 'owner'
@@ -34,28 +40,40 @@ export function BucketExportsPage() {
       title={strings.title}
       lead={strings.lead}
       action={
-        manages && <CreateDrawer label={strings.newExport}>{(close) => <NewExport onDone={close} />}</CreateDrawer>
+        manages && (
+          <Group gap="sm">
+            <CreateDrawer label={strings.newExport}>{(close) => <NewExport onDone={close} />}</CreateDrawer>
+            <CreateDrawer label={strings.newMetricExport} variant="default">
+              {(close) => <NewMetricExport onDone={close} />}
+            </CreateDrawer>
+          </Group>
+        )
       }
     >
-      {exports.data
-        .filter(({ state }) => state === 'failing')
-        .map((row) => (
-          <Failing key={row.id} row={row} />
-        ))}
-      <ActionError error={test.error ?? run.error} />
-      {test.data && <Tested {...test.data} shown={shown} />}
-      {started && run.data && <Run key={run.data.id} jobId={run.data.id} name={started.name} shown={shown} />}
-      {exports.data.length === 0 ? (
-        <NoRows next={manages || strings.adminOnly}>{strings.noExports}</NoRows>
-      ) : (
-        <ExportList
-          rows={exports.data}
-          edits={edits}
-          manages={manages}
-          onTest={test.mutate}
-          onRun={(row) => run.mutate(row.id, { onSuccess: () => setStarted(row) })}
-        />
-      )}
+      <Panel title={strings.bucketExports}>
+        {exports.data
+          .filter(({ state }) => state === 'failing')
+          .map((row) => (
+            <Failing key={row.id} row={row} />
+          ))}
+        <ActionError error={test.error ?? run.error} />
+        {test.data && <Tested {...test.data} shown={shown} />}
+        {started && run.data && <Run key={run.data.id} jobId={run.data.id} name={started.name} shown={shown} />}
+        {exports.data.length === 0 ? (
+          <NoRows next={manages || strings.adminOnly}>{strings.noExports}</NoRows>
+        ) : (
+          <ExportList
+            rows={exports.data}
+            edits={edits}
+            manages={manages}
+            onTest={test.mutate}
+            onRun={(row) => run.mutate(row.id, { onSuccess: () => setStarted(row) })}
+          />
+        )}
+      </Panel>
+      <Panel title={strings.metricExports}>
+        <MetricExportList rows={metrics.data} edits={edits} manages={manages} />
+      </Panel>
     </Page>
   )
 }

@@ -60,7 +60,7 @@ export function ExportList({ rows, edits, manages, onTest, onRun }: Props) {
   return (
     <>
       <Records
-        label={strings.title}
+        label={strings.bucketExports}
         rows={rows}
         id={({ id }) => id}
         columns={[

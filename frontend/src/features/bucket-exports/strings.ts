@@ -1,12 +1,14 @@
 /** Texts of exports to buckets. */
 
 import { words } from '~/lib/words'
+import { strings as shared } from '~/ui/strings'
 
 export const strings = {
   ...words,
-  title: 'Bucket exports',
-  lower: 'bucket exports',
-  lead: 'Merged measurements as Parquet files in your own bucket with the S3 API, on a schedule.',
+  title: 'Exports',
+  lower: 'exports',
+  lead: 'Measurements as Parquet files in your own bucket, and each minute in your own monitoring.',
+  bucketExports: 'Bucket exports',
   noExports: 'No bucket exports yet.',
   adminOnly: 'An administrator can add one.',
   nameExample: 'Data warehouse',
@@ -73,4 +75,26 @@ export const strings = {
   paused: 'Paused',
   pausedShown: (paused: boolean) => (paused ? 'Yes' : 'No'),
   movedHelp: 'With another endpoint, bucket or prefix all days are exported again.',
+  metricExports: 'Metric exports',
+  noMetricExports: 'No metric exports yet.',
+  newMetricExport: 'New metric export',
+  metricNameExample: 'Grafana Mimir',
+  metricStates: { waiting: 'Nothing sent yet', sending: 'Sending', failing: 'Failing', paused: 'Paused' },
+  protocol: 'Protocol',
+  protocols: { remote_write: 'Prometheus remote write', otlp: 'OTLP over HTTP' },
+  url: 'URL',
+  urlExample: 'https://mimir.example.com/api/v1/push',
+  authentications: shared.authentications,
+  kept: (authentication: string) => `As it is: ${authentication}`,
+  headers: 'More headers',
+  headersHelp: 'A line each, shown to members of the tenant',
+  headersExample: 'X-Scope-OrgID: network',
+  pathsOf: 'Zone pairs, and paths between VMs of',
+  lastSent: 'Last sent',
+  valuesSent: 'Values sent',
+  leftOut: 'Left out',
+  fromTo: shared.fromTo,
+  serverTakes: (name: string) => `The server of ${name} takes values.`,
+  serverRefuses: (name: string) => `The server of ${name} did not take the value.`,
+  deleteMetricsEffect: 'The export and its secret are deleted. Values that were sent stay.',
 }

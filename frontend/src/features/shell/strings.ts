@@ -162,7 +162,7 @@ export const strings = {
   switchTenant: 'Switch tenant',
   tenantSettings: 'Tenant settings',
   deletionOf: (name: string, at: string) => `${name} will be deleted on ${at}.`,
-  bucketExports: 'Bucket exports',
+  bucketExports: 'Exports',
   demonstration: 'Demonstration',
   demonstrationWork: (application: string, rate: string, change: string) =>
     `${application}: ${rate} requests/s measured on one connection (${change})`,

@@ -20,7 +20,7 @@ export const strings = {
   exportLead:
     'All rows of this tenant as JSON lines in one archive, without passwords and secrets. Only owners can download it.',
   exportOnSchedule: 'Measurements can also be exported to your own bucket on a schedule:',
-  bucketExports: 'Bucket exports',
+  bucketExports: 'Exports',
   withMeasurements: 'Include measurements, which are most of the archive',
   startExport: 'Export',
   exportLower: 'the export',
