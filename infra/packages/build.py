@@ -34,6 +34,7 @@ MACHINES = ("x86_64", "aarch64")
 
 def main() -> None:
     """Build for this machine's processor; keep the packages of other processors in agent/dist."""
+    check_key()
     machine = platform.machine()
     if machine not in MACHINES:
         sys.exit(f"There is no agent for {machine}.\nWhat to do: build on {' or '.join(MACHINES)}")
@@ -132,6 +133,19 @@ def checksums(folder: Path) -> str:
     offered = (".deb", ".rpm", ".gz", ".json", ".whl", ".tgz", ".md", *MACHINES)
     packages = sorted(path for path in folder.iterdir() if path.name.endswith(offered))
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages)
+
+
+def check_key() -> None:
+    """Exit if SINEMORA_SIGNING_KEY names something else than an Ed25519 key: before all is built, not after."""
+    if key := os.environ.get("SINEMORA_SIGNING_KEY"):
+        shown = subprocess.run(
+            ["openssl", "pkey", "-in", key, "-noout", "-text"], stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        if shown.returncode != 0 or not shown.stdout.startswith("ED25519 Private-Key"):
+            sys.exit(
+                f"SINEMORA_SIGNING_KEY names no Ed25519 key: {key}\n"
+                f"What to do: openssl genpkey -algorithm ed25519 -out {key}, or unset it: then nothing is signed"
+            )
 
 
 def sign(path: Path) -> None:
