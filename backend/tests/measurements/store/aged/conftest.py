@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import config
-from sinemora.kit.db import system_session
+from sinemora.kit.db import Base, system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.aged import reading
@@ -149,10 +149,17 @@ def make_aged(
 
 
 def _move(session: Session, table: str, mesh_key: int) -> None:
-    """Move the rows of a mesh `AGE_DAYS` into the past, a start at a time: Citus subtracts nothing from a column."""
+    """Move the rows of a mesh `AGE_DAYS` into the past, a start at a time: Citus subtracts nothing from a column.
+
+    As new rows: an UPDATE would not leave its chunk of TimescaleDB.
+    """
     starts = session.scalars(text(f"SELECT DISTINCT started_at FROM {table} WHERE mesh_key = :key"), {"key": mesh_key})
     moves = [{"key": mesh_key, "at": at, "to": at - timedelta(days=AGE_DAYS)} for at in starts]
-    session.execute(text(f"UPDATE {table} SET started_at = :to WHERE mesh_key = :key AND started_at = :at"), moves)
+    others = ", ".join(column.name for column in Base.metadata.tables[table].columns if column.name != "started_at")
+    of_start = f"FROM {table} WHERE mesh_key = :key AND started_at = :at"
+    moved = f"INSERT INTO {table} (started_at, {others}) SELECT CAST(:to AS timestamptz), {others} {of_start}"
+    session.execute(text(moved), moves)
+    session.execute(text(f"DELETE {of_start}"), moves)
 
 
 @pytest.fixture
