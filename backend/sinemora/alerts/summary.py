@@ -64,7 +64,6 @@ def _worst(one: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def verdict_on(session: Session, row: Incident) -> IncidentVerdict:
-    """Return the verdict on an incident."""
     evidence = row.evidence
     shift, impact = evidence.get("shift"), evidence.get("impact")
     facts = IncidentFacts(

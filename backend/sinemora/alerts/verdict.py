@@ -122,7 +122,6 @@ class IncidentVerdict:
 
 
 def verdict_of(facts: IncidentFacts) -> IncidentVerdict:
-    """Return the verdict on an incident."""
     kind, reasons = _fault(facts)
     if kind is VerdictKind.application and facts.others:
         others = tuple(sorted(facts.others, key=lambda other: -other.cost))

@@ -34,7 +34,6 @@ class Carrier:
 
 
 def application_named(session: Session, name: str) -> Application | None:
-    """Return the tenant's application of this name."""
     return session.scalars(select(Application).where(Application.name == name)).one_or_none()
 
 
@@ -73,12 +72,10 @@ def _by_name() -> Select[Application]:
 
 
 def mesh_named(session: Session, name: str) -> Mesh | None:
-    """Return the tenant's mesh of this name."""
     return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
 
 
 def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Vm]:
-    """Return the tenant's VMs of these names or ids."""
     return list(session.scalars(select(Vm).where(Vm.name.in_(names) | Vm.id.in_(ids))))
 
 
@@ -88,7 +85,6 @@ def members(session: Session, mesh_id: UUID) -> set[UUID]:
 
 
 def zones_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Zone]:
-    """Return the tenant's zones of these names or ids."""
     return list(session.scalars(select(Zone).where(Zone.name.in_(names) | Zone.id.in_(ids))))
 
 
@@ -106,12 +102,10 @@ def pins_of_apart(session: Session, application_id: UUID, vm_ids: Collection[UUI
 
 
 def applications_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Application]:
-    """Return the tenant's applications of these names or ids."""
     return list(session.scalars(select(Application).where(Application.name.in_(names) | Application.id.in_(ids))))
 
 
 def curve_of_version(session: Session, version_ids: Iterable[UUID]) -> dict[UUID, tuple[StoredCurve, CurveVersion]]:
-    """Return the curve and version of each version id."""
     rows = session.execute(
         select(StoredCurve, CurveVersion)
         .join(

@@ -96,7 +96,6 @@ def delete_unused_blocks(session: Session, used: Collection[bytes], before: date
 
 
 def settings_of(session: Session, mesh_ids: Iterable[UUID]) -> dict[UUID, ArtifactSettings]:
-    """Return the settings of meshes, by mesh."""
     rows = session.scalars(select(ArtifactSettings).where(ArtifactSettings.mesh_id.in_(list(mesh_ids))))
     return {row.mesh_id: row for row in rows}
 
@@ -138,12 +137,10 @@ def wanted(session: Session, vm_id: UUID, mesh_ids: Collection[UUID]) -> Sequenc
 
 
 def copies_of(session: Session, artifact_id: UUID) -> Sequence[ArtifactCopy]:
-    """Return the copies of an artifact."""
     return session.scalars(select(ArtifactCopy).where(ArtifactCopy.artifact_id == artifact_id)).all()
 
 
 def copies_by_vm(session: Session, vm_id: UUID) -> dict[UUID, ArtifactCopy]:
-    """Return the copies on a VM, by artifact."""
     return {row.artifact_id: row for row in session.scalars(select(ArtifactCopy).where(ArtifactCopy.vm_id == vm_id))}
 
 

@@ -68,7 +68,6 @@ def public_keys() -> list[bytes]:
 
 
 def key_id(public_key: bytes) -> str:
-    """Return the id of a public key."""
     return hashlib.sha256(public_key).hexdigest()[:16]
 
 

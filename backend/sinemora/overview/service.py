@@ -179,7 +179,6 @@ class _MeshReader:
         self.clocks: dict[UUID, ClockError] = {}
 
     def read(self, mesh_id: UUID) -> MeshHealth:
-        """Return the health of a mesh."""
         mesh = mesh_state(self.session, mesh_id)
         windows = read_windows(self.session, mesh, None, None)
         figures = path_figures(windows.cells, windows.no_service)

@@ -132,7 +132,6 @@ def undone_since(session: Session, since: datetime | None) -> int:
 
 
 def newest_of_mesh(session: Session, mesh_id: UUID) -> Recommendation | None:
-    """Return the newest recommendation of a mesh."""
     return session.scalars(
         select(Recommendation)
         .where(Recommendation.mesh_id == mesh_id)

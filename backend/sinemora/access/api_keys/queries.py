@@ -33,5 +33,4 @@ def mark_used(session: Session, key: ApiKey, address: str, now: datetime) -> Non
 
 
 def api_key_by_name(session: Session, name: str) -> ApiKey | None:
-    """Return the tenant's key of this name."""
     return session.scalars(select(ApiKey).where(ApiKey.name == name)).one_or_none()

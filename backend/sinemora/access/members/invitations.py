@@ -29,7 +29,6 @@ _AGAIN_AFTER = timedelta(seconds=60)
 
 
 def state_of(row: Invitation, now: datetime) -> InvitationState:
-    """Return the state of an invitation at a time."""
     if row.accepted_at is not None:
         return InvitationState.accepted
     if row.revoked_at is not None:

@@ -14,7 +14,6 @@ _MAY = {
 
 
 def invitation(to: str, tenant: str, invited_by: str, role: Role, link: str, expires_at: datetime) -> Mail:
-    """Return the mail of an invitation."""
     return Mail(
         to,
         f"Invitation to {tenant} on Sinemora",

@@ -24,7 +24,6 @@ def membership(session: Session, tenant_id: UUID, user_id: UUID) -> Membership |
 
 
 def owners(session: Session, tenant_id: UUID) -> Sequence[Membership]:
-    """Return the memberships of a tenant's owners."""
     return session.scalars(
         select(Membership).where(Membership.tenant_id == tenant_id, Membership.role == Role.owner)
     ).all()

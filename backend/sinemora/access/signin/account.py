@@ -40,7 +40,6 @@ class TotpSetup:
 
 
 def read(actor: Actor) -> Account:
-    """Return the account of the caller."""
     with system_session() as session:
         user = session.get_one(User, actor.id)
         return Account(

@@ -33,12 +33,10 @@ def tokens_since(session: Session, user_id: UUID, purpose: Purpose, since: datet
 
 
 def delete_tokens(session: Session, user_id: UUID, purpose: Purpose) -> None:
-    """Delete all tokens of a user for one purpose."""
     session.execute(delete(OneTimeToken).where(OneTimeToken.user_id == user_id, OneTimeToken.purpose == purpose))
 
 
 def delete_expired_tokens(session: Session, before: datetime) -> None:
-    """Delete tokens that expired before a time."""
     session.execute(delete(OneTimeToken).where(OneTimeToken.expires_at < before))
 
 
@@ -66,7 +64,6 @@ def end_sessions(session: Session, user_id: UUID, kept: UUID | None = None) -> i
 
 
 def tenants(session: Session, user_id: UUID) -> Sequence[Tenant]:
-    """Return the tenants of a user."""
     return session.scalars(
         select(Tenant).join(Membership, Membership.tenant_id == Tenant.id).where(Membership.user_id == user_id)
     ).all()

@@ -26,7 +26,6 @@ def in_base32(secret: bytes) -> str:
 
 
 def code_at(secret: bytes, step: int) -> str:
-    """Return the code of a time step."""
     return HOTP(secret, DIGITS, SHA1(), enforce_key_length=False).generate(step).decode()
 
 

@@ -12,7 +12,6 @@ from sinemora.access.tenants.models import AuditEntry, BrowserSession, Membershi
 
 
 def tenant_by_name(session: Session, name: str) -> Tenant | None:
-    """Return the tenant of this name."""
     return session.scalars(select(Tenant).where(Tenant.name == name)).one_or_none()
 
 

@@ -68,7 +68,6 @@ def service_of(row: PriceBasis) -> ServiceWrite:
 
 
 def read(session: Session, row: PriceBasis) -> PriceBasisRead:
-    """Convert to JSON."""
     application = get_application(session, row.application_id)
     return PriceBasisRead(
         application=Named.model_validate(application),

@@ -150,7 +150,6 @@ class Notification:
         return links + [("Runbook", one) for one in self.runbooks]
 
     def fields(self) -> dict[str, Any]:
-        """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "mesh_id", "suspect", "rules", "paths")
         times = ("onset_at", "opened_at", "ended_at", "runbooks", "url", "others", "recurrence", "more", "more_at")
         fields = {name: getattr(self, name) for name in (*names, *times)}

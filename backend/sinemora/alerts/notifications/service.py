@@ -74,7 +74,6 @@ def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[Delivery
 
 
 def delivery_read(session: Session, row: Delivery, receiver: str) -> DeliveryRead:
-    """Return a delivery as its schema."""
     title = session.scalar(select(Incident.title).where(Incident.id == row.incident_id))
     if row.content is not None:
         title = row.content["title"]

@@ -18,7 +18,6 @@ def routing(session: Session) -> AlertRouting | None:
 
 
 def receivers_named(session: Session, names: Sequence[str]) -> dict[str, Receiver]:
-    """Return the tenant's receivers of these names."""
     return {one.name: one for one in session.scalars(select(Receiver).where(Receiver.name.in_(names)))}
 
 
@@ -29,5 +28,4 @@ def heartbeats(session: Session) -> int:
 
 
 def receiver_named(session: Session, name: str) -> Receiver | None:
-    """Return the tenant's receiver of this name."""
     return session.scalars(select(Receiver).where(Receiver.name == name)).one_or_none()

@@ -160,7 +160,6 @@ def receivers_read(session: Session, actor: Actor, rows: Sequence[Receiver]) -> 
 
 
 def receiver_read(session: Session, actor: Actor, row: Receiver) -> ReceiverRead:
-    """Return a receiver as its schema."""
     return receivers_read(session, actor, [row])[0]
 
 

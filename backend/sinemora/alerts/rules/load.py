@@ -46,7 +46,6 @@ def rules_of_meshes(session: Session, meshes: Collection[MeshState]) -> dict[UUI
 
 
 def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
-    """Return a row as a rule."""
     return Rule(
         str(row.id),
         row.name,
@@ -62,7 +61,6 @@ def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
 
 
 def condition_of(fields: dict[str, object]) -> Condition:
-    """Return a condition from its JSON."""
     return Condition(
         kind=Kind(str(fields["kind"])),
         metric=Metric(str(fields["metric"])),
@@ -79,7 +77,6 @@ def condition_of(fields: dict[str, object]) -> Condition:
 
 
 def condition_json(condition: Condition) -> dict[str, object]:
-    """Return a condition as JSON."""
     return asdict(condition)
 
 

@@ -12,7 +12,6 @@ from sinemora.alerts.models import (
 
 
 def rules_of(session: Session, mesh_id: UUID) -> list[AlertRule]:
-    """Return all rules of a mesh, by name."""
     return list(session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id).order_by(AlertRule.name)))
 
 
@@ -32,7 +31,6 @@ def versions_of_rules(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, 
 
 
 def rule_named(session: Session, mesh_id: UUID, name: str) -> AlertRule | None:
-    """Return a mesh's rule of this name."""
     return session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id, AlertRule.name == name)).one_or_none()
 
 

@@ -64,7 +64,6 @@ def delete_rule(session: Session, actor: Actor, rule_id: UUID, precondition: IfM
 
 
 def rule_read(row: AlertRule) -> RuleRead:
-    """Return a rule as its schema."""
     return RuleRead.model_validate(row)
 
 

@@ -42,7 +42,6 @@ def end_silence(session: Session, actor: Actor, silence_id: UUID) -> None:
 
 
 def silence_read(row: Silence) -> SilenceRead:
-    """Return a silence as its schema."""
     now = datetime.now(UTC)
     names = ("id", "comment", "matchers", "starts_at", "ends_at", "weekly", "created_by", "version")
     active = in_force(row.starts_at, row.ends_at, row.weekly, now)

@@ -11,7 +11,6 @@ from sinemora.applications.curves.models import CurveVersion, StoredCurve
 
 
 def curve_named(session: Session, name: str) -> StoredCurve | None:
-    """Return the tenant's curve of this name."""
     return session.scalars(select(StoredCurve).where(StoredCurve.name == name)).one_or_none()
 
 
@@ -28,7 +27,6 @@ def curves_after(session: Session, name: str, limit: int) -> list[StoredCurve]:
 
 
 def newest_versions(session: Session, curve_ids: Collection[UUID]) -> dict[UUID, CurveVersion]:
-    """Return the newest version of each of these curves."""
     rows = session.scalars(
         select(CurveVersion)
         .where(CurveVersion.curve_id.in_(curve_ids))

@@ -156,7 +156,6 @@ def _slope(x: Floats, y: Floats, blocks: npt.NDArray[np.intp]) -> _Slope:
 
 
 def _means(values: Floats, blocks: npt.NDArray[np.intp]) -> Floats:
-    """Return the mean of its block for each value."""
     return np.asarray((np.bincount(blocks, values) / np.bincount(blocks))[blocks])
 
 

@@ -16,7 +16,6 @@ _SOURCES_AT_ONCE = 200
 
 
 def source_named(session: Session, name: str) -> MetricSource | None:
-    """Return the tenant's metric source of this name."""
     return session.scalars(select(MetricSource).where(MetricSource.name == name)).one_or_none()
 
 

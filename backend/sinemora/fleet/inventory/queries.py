@@ -27,14 +27,12 @@ class ReportNote:
 
 
 def zone_named(session: Session, provider: str, region: str, name: str) -> Zone | None:
-    """Return the tenant's zone of this name."""
     return session.scalars(
         select(Zone).where(Zone.provider == provider, Zone.region == region, Zone.name == name)
     ).one_or_none()
 
 
 def zones_of(session: Session, zone_ids: Collection[UUID]) -> dict[UUID, Zone]:
-    """Return the tenant's zones of these ids."""
     return {zone.id: zone for zone in session.scalars(select(Zone).where(Zone.id.in_(zone_ids)))}
 
 
@@ -102,7 +100,6 @@ def zone_in_use(session: Session, zone_id: UUID) -> bool:
 
 
 def vm_named(session: Session, name: str) -> Vm | None:
-    """Return the tenant's VM of this name."""
     return session.scalars(select(Vm).where(Vm.name == name)).one_or_none()
 
 

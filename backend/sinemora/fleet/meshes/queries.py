@@ -27,7 +27,6 @@ _ACTIVE = "stopped_at IS NULL AND ends_at > now() - interval '3 s'"
 
 
 def mesh_named(session: Session, name: str) -> Mesh | None:
-    """Return the tenant's mesh of this name."""
     return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
 
 

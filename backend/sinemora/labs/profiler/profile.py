@@ -86,7 +86,6 @@ def make(
 
 
 def finished(recipe: Recipe, plan: SweepPlan, runs: Sequence[Run], variation: Variation | None = None) -> Profile:
-    """Return the profile of these runs."""
     swept = [run for run in runs if run.phase == "sweep" and not run.magnitude_us]
     load = sweep.saturating_load(plan, runs)
     assert load is not None

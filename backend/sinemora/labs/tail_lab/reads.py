@@ -38,7 +38,6 @@ def request_of(body: schemas.TailStudyCreate, points: Sequence[tuple[int, float]
 
 
 def study_read(study_id: UUID, body: schemas.TailStudyCreate, study: Study) -> schemas.TailStudyRead:
-    """Return a study as JSON."""
     return schemas.TailStudyRead.from_row(
         body,
         id=study_id,

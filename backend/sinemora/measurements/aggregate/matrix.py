@@ -278,7 +278,6 @@ def _tables(stats: Stats) -> tuple[DistributionTable, DistributionTable]:
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
-    """Return the matrix of one metric and statistic."""
     plain = _measured(cells, metric, statistic)
     if metric is Metric.LOSS:
         return _losses(cells, plain.states)

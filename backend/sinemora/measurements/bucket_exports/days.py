@@ -63,7 +63,6 @@ class DueDay:
 
     @property
     def part(self) -> TierRange:
-        """Return the range of the day in its tier."""
         return _range(self.of.tier, self.day)
 
 

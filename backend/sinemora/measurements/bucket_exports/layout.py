@@ -45,7 +45,6 @@ def part_name(revision: int, number: int) -> str:
 def manifest(
     mesh_id: UUID, mesh_name: str, table: str, day: date, revision: int, written_at: datetime, parts: list[Part]
 ) -> bytes:
-    """Return the manifest of a day."""
     content = {
         "format": 1,
         "mesh_id": str(mesh_id),

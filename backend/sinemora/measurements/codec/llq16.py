@@ -31,7 +31,6 @@ VALUE_OF_BIN: Ints = np.array(native.values_of_bins(), np.int64)
 
 
 def bins_of(values_ns: npt.ArrayLike) -> Ints:
-    """Return the bin of each value."""
     values = np.asarray(values_ns, np.int64)
     return native.bins_of(values.reshape(-1)).reshape(values.shape)
 

@@ -53,7 +53,6 @@ class AgedRows:
 
     @property
     def count(self) -> int:
-        """Return the number of rows."""
         return int(self.source.size)
 
     @property

@@ -55,7 +55,6 @@ class Trace:
         return len(self._numbers) // _COLUMNS
 
     def add(self, exchange: Exchange) -> None:
-        """Add an exchange."""
         names = self.names
         source = names.setdefault(exchange.source, len(names))
         target = names.setdefault(exchange.target, len(names))

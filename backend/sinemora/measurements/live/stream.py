@@ -32,7 +32,6 @@ class StreamEntry(NamedTuple):
         return None if "event" in self.content else int(self.content["started_at_s"])
 
     def event(self) -> "Event":
-        """Return the entry as an event."""
         if "event" in self.content:
             return Event(self.position, self.content["event"], self.content["data"])
         started_at = datetime.fromtimestamp(self.content["started_at_s"], UTC).isoformat().replace("+00:00", "Z")

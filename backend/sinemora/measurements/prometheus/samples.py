@@ -91,7 +91,6 @@ class SampleQuery(NamedTuple):
 
 
 def meshes(session: Session) -> list[Mesh]:
-    """Return the tenant's meshes by name."""
     return list(session.scalars(select(Mesh).order_by(Mesh.name)))
 
 
@@ -137,7 +136,6 @@ class StepSamples:
         self._columns: dict[SampleQuery, tuple[Floats, list[tuple[int, Labels]]]] = {}
 
     def steps(self, mesh: Mesh) -> Steps:
-        """Return the steps of a mesh."""
         return self._mesh(mesh)[1]
 
     def pairs(self, mesh: Mesh) -> int:

@@ -11,7 +11,6 @@ from sinemora.measurements.schemas import PathEnd
 
 
 def end_of(member: Member) -> PathEnd:
-    """Convert a member to one end of a path."""
     return PathEnd(id=member.id, name=member.name, zone_name=member.zone_name)
 
 
@@ -21,5 +20,4 @@ def keys_of(mesh: MeshState) -> Ints:
 
 
 def unit_of(metric: Metric) -> Literal["ns", "ratio"]:
-    """Return the unit of a metric."""
     return "ratio" if metric is Metric.LOSS else "ns"

@@ -107,7 +107,6 @@ class FrameRow:
 
 
 def rows_of_frame(whole: Frame, tenant_key: int, mesh_key: int, started_at_s: int, window_s: int) -> list[FrameRow]:
-    """Convert a frame to rows."""
     return [
         FrameRow(tenant_key, mesh_key, started_at_s, whole.vm_key, number, window_s, targets, stats, sketch)
         for number, (targets, stats, sketch) in enumerate(whole.encoded())

@@ -108,7 +108,6 @@ def forecast_of(session: Session, row: TokenBucket, now: datetime) -> TokenForec
 
 
 def bucket_of(row: TokenBucket) -> Bucket:
-    """Return a row as a value."""
     return Bucket(row.rate_bytes_per_s, row.depth_bytes)
 
 

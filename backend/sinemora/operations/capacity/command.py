@@ -69,7 +69,6 @@ def kept_tiers(window_s: int) -> tuple[TierKept, ...]:
 
 @cache
 def list_prices() -> MachinePrices:
-    """Return the list prices of machines."""
     row = tomllib.loads(files(__package__).joinpath("prices.toml").read_text("utf-8"))
     return MachinePrices(**row)
 

@@ -47,7 +47,6 @@ class Fleet:
 
     @property
     def meshes(self) -> int:
-        """Return the number of meshes."""
         return math.ceil(self.vms / self.vms_per_mesh)
 
     @property
@@ -85,7 +84,6 @@ class Processors:
 
     @property
     def busy(self) -> float:
-        """Return all busy processors."""
         return self.api + self.workers + self.database
 
 
@@ -99,7 +97,6 @@ class Memory:
 
     @property
     def total(self) -> float:
-        """Return all of it."""
         return self.api + self.workers + self.database
 
 

@@ -97,7 +97,6 @@ class DataFolder:
 
     @property
     def marker(self) -> Path:
-        """Return the path of the marker."""
         return self.path / MARKER
 
     @property

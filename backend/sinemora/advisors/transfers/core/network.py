@@ -40,7 +40,6 @@ class Network:
         return np.stack([sources, hosts + targets, up, down], axis=1)
 
     def link_name(self, link: int) -> str:
-        """Return the name of a link."""
         hosts, racks = len(self.names), self.up.size
         if link < hosts:
             return f"out of {self.names[link]}"

@@ -73,7 +73,6 @@ class World:
 
     @property
     def steps(self) -> int:
-        """Return the number of steps."""
         return -(-self.seconds // self.step_s)
 
     @property

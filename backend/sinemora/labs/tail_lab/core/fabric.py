@@ -46,7 +46,6 @@ class Fabric:
 
     @property
     def hosts(self) -> int:
-        """Number of hosts."""
         return self.leaves * self.hosts_per_leaf
 
 
@@ -85,7 +84,6 @@ class FabricFlows:
         return float(self.sizes.sum()) * self.fabric.edge_byte_ps / float(self.arrivals_ps[-1]) / self.fabric.hosts
 
     def first(self, count: int) -> "FabricFlows":
-        """Return the first flows."""
         return FabricFlows(
             self.fabric,
             self.arrivals_ps[:count],

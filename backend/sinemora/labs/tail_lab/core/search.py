@@ -42,7 +42,6 @@ class Goal:
     mean_loss_max: float | None = None
 
     def judge(self, alpha: float, figures: Figures) -> AlphaEvaluation:
-        """Return an evaluation."""
         mean_loss = -gain_percent(self.baseline.mean, figures.mean)
         gain = gain_percent(self.baseline.of(self.objective), figures.of(self.objective))
         return AlphaEvaluation(

@@ -110,7 +110,6 @@ class StudyRequest:
 
     @property
     def simulations(self) -> int:
-        """Number of simulations."""
         searches = len(self.searched_against) + len(self.tunable) * self.evaluations if self.alpha is None else 0
         return searches + len(self.baselines) + len(self.tunable) + 2 * len(self.classed)
 

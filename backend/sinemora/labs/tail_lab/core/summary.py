@@ -47,7 +47,6 @@ class Figures:
     small_p99: float
 
     def of(self, objective: TailFigure) -> float:
-        """Return one of the figures."""
         return float(getattr(self, objective.value))
 
 

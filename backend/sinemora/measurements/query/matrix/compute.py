@@ -167,7 +167,6 @@ def read_windows(
 
 
 def json_of(result: MatrixResult, request: MatrixRequest) -> schemas.MatrixRead:
-    """Convert a matrix to its JSON form."""
     first = result.matrix
     bounded = first.valued if request.of_windows not in _UNBOUNDED else np.zeros(first.states.shape, bool)
     names = np.array(schemas.DEVIATION_STATE_NAMES, object)

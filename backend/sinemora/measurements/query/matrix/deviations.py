@@ -152,7 +152,6 @@ def _steps(
     known: Baselines,
     band_ns: Floats,
 ) -> _Worst:
-    """Return steps of one length."""
     starts_s = np.array([at.timestamp() for at in starts], np.int64)
     change_ns = np.abs(p50_ns - known.level_ns)
     unusual_s = np.where(change_ns > np.fmax(clock_error_ns, band_ns), np.float32(length_s), np.float32(0))
@@ -203,7 +202,6 @@ def _place(axis: Sequence[schemas.Axis], end: UUID) -> int:
 
 
 def read_at(found: DeviationResult, row: int, column: int) -> DeviationRead:
-    """Convert one deviation."""
     at, result, deviations = (row, column), found.result, found.deviations
     known = deviations.baselines
     has_value, has_baseline = bool(deviations.now.valued[at]), known.basis[at] != Basis.NONE

@@ -53,7 +53,6 @@ class UnusualHistory:
 
 
 def histories(session: Session, mesh: MeshState, by: By, pairs: Sequence[PairNow]) -> list[UnusualHistory]:
-    """Return the history of each pair."""
     if not pairs:
         return []
     reader = _Reader(session, mesh, by, max(pair.now.ended_at_s for pair in pairs))

@@ -59,7 +59,6 @@ class ValkeyServer:
         return [str(self.program), *(part for key, value in options.items() for part in (f"--{key}", value))]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the server."""
         return {"PATH": os.defpath, "LANG": "C", "TZ": "UTC"}
 
     @cached_property

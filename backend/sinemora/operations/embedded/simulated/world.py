@@ -42,7 +42,6 @@ class World:
         return distance
 
     def region_name(self, zone: int) -> str:
-        """Return the region of a zone."""
         return self.regions[int(self.region_of[zone])]
 
 

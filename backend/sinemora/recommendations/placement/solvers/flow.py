@@ -34,7 +34,6 @@ def solve(network: FlowNetwork) -> Ints:
 
 
 def cost(network: FlowNetwork, flow: Ints) -> int:
-    """Return the cost of a flow."""
     return int((network.cost * flow).sum())
 
 
