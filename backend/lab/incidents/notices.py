@@ -10,13 +10,7 @@ from dataclasses import dataclass, field
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.evaluation.tracking import Track, quiet_s
-from sinemora.alerts.notifications.grouping import (
-    Sending,
-    first_wait_s,
-    group_key,
-    is_grouped,
-    next_sending,
-)
+from sinemora.alerts.notifications.grouping import Sending, first_wait_s, group_key, is_grouped, next_sending
 from sinemora.alerts.receivers.routing import HOLD_S
 
 

@@ -32,15 +32,7 @@ from sinemora.measurements.query.matrix.compute import read_windows
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import latest
 from sinemora.overview import history, queries
-from sinemora.overview.figures import (
-    PathFigures,
-    is_below,
-    is_older,
-    losing,
-    newest_version,
-    path_figures,
-    worst_first,
-)
+from sinemora.overview.figures import PathFigures, is_below, is_older, losing, newest_version, path_figures, worst_first
 from sinemora.overview.queries import AgentRow, MeshEvaluation
 from sinemora.overview.schemas import (
     AgentCounts,

@@ -104,3 +104,8 @@ export class Unreachable extends Error {
 export function passes(error: unknown): boolean {
   return error instanceof Unreachable || (error instanceof Problem && [429, 502, 503, 504].includes(error.status))
 }
+
+/** Return a function that gives a field of a form its name in the body, and why the server refused it. */
+export const fieldsOf =
+  ({ error }: { error: unknown }) =>
+  (name: string) => ({ name, error: error instanceof Problem ? error.field(name) : undefined })

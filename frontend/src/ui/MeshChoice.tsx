@@ -1,4 +1,5 @@
 import { MultiSelect } from '@mantine/core'
+import { named } from '~/lib/options'
 
 interface Props {
   label: string
@@ -17,7 +18,7 @@ export function MeshChoice({ label, all, meshes, value, onChange, error, width }
     <MultiSelect
       label={label}
       placeholder={value.length === 0 ? all : ''}
-      data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
+      data={named(meshes)}
       value={value}
       error={error}
       searchable

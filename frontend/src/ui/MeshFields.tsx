@@ -1,5 +1,6 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { longest } from './CheckedInput'
+import { Choice } from './Choice'
 import { NumberField } from './NumberField'
 import { strings } from './strings'
 import { Term } from './Term'
@@ -40,7 +41,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
         error={problem('window_s')}
         w={140}
       />
-      <NativeSelect
+      <Choice
         name="rate_hz"
         label={<Term of="exchange">{strings.rateHertz}</Term>}
         data={RATES.map(String)}

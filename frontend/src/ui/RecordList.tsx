@@ -1,4 +1,4 @@
-import { Group, NativeSelect, Pagination, TextInput } from '@mantine/core'
+import { Group, Pagination, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, useEffect, useMemo, useRef, useState } from 'react'
@@ -6,6 +6,7 @@ import { PAGE_ROWS } from '~/lib/paging'
 import type { ListSearch, Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
 import { type Bulk, BulkBar, canSelect } from './BulkBar'
+import { Choice } from './Choice'
 import { filtersOf, nextSort, orderOf, viewOf } from './listView'
 import styles from './page.module.css'
 import { Records } from './Records'
@@ -50,14 +51,15 @@ export function RecordList<T>({ isPartial = false, bulk = false, ...props }: Pro
             onChange={(text) => set({ q: text || undefined, page: undefined })}
           />
           {filters.map(({ key, title, choices }) => (
-            <NativeSelect
+            <Choice
               key={key}
               size="xs"
               maw={200}
               aria-label={title}
-              data={[{ value: '', label: strings.anyOf(title) }, ...choices.map((value) => ({ value, label: value }))]}
+              none={strings.anyOf(title)}
+              data={choices.map((value) => ({ value, label: value }))}
               value={where?.[key] ?? ''}
-              onChange={({ currentTarget: { value } }) => {
+              onChange={(value) => {
                 const { [key]: _, ...others } = where ?? {}
                 const next = value ? { ...others, [key]: value } : others
                 set({ where: Object.keys(next).length > 0 ? next : undefined, page: undefined })

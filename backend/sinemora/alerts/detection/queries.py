@@ -11,10 +11,7 @@ from sqlalchemy.orm import Session, load_only
 
 from sinemora.alerts.detection import due
 from sinemora.alerts.detection.due import BlockReports, MeshReports
-from sinemora.alerts.models import (
-    AlertState,
-    LateDataProgress,
-)
+from sinemora.alerts.models import AlertState, LateDataProgress
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.measurements.ingest import presence
 from sinemora.measurements.store.binary_rows import fetch, tenant_of

@@ -8,15 +8,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
 from sinemora.alerts.evaluation.detections import Detection
-from sinemora.alerts.evaluation.root_cause import (
-    OF_PAIR,
-    OF_SHARES,
-    OF_VM,
-    OF_ZONES,
-    Culprit,
-    Suspect,
-    explains,
-)
+from sinemora.alerts.evaluation.root_cause import OF_PAIR, OF_SHARES, OF_VM, OF_ZONES, Culprit, Suspect, explains
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 
 SETTLED_S = 180

@@ -7,10 +7,7 @@ from uuid import UUID
 from sqlalchemy import delete, func, or_, select, text, true
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import (
-    Incident,
-    IncidentEvent,
-)
+from sinemora.alerts.models import Incident, IncidentEvent
 
 
 def agent_events(

@@ -28,12 +28,7 @@ from sinemora.alerts.incidents.schemas import (
 )
 from sinemora.alerts.labels import labels_of
 from sinemora.alerts.matchers import matches
-from sinemora.alerts.models import (
-    AlertRule,
-    Incident,
-    IncidentEvent,
-    IncidentState,
-)
+from sinemora.alerts.models import AlertRule, Incident, IncidentEvent, IncidentState
 from sinemora.alerts.named import notes_on
 from sinemora.alerts.notifications import dispatch, ends
 from sinemora.alerts.notifications import queries as notification_queries

@@ -7,12 +7,7 @@ from uuid import UUID
 from sqlalchemy import case, delete, exists, func, select, text
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import (
-    Delivery,
-    DeliveryState,
-    Incident,
-    IncidentState,
-)
+from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState
 
 BEGINNINGS = ("opened", "returned")
 OPEN = (*BEGINNINGS, "repeated")

@@ -5,11 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import (
-    AlertRouting,
-    Receiver,
-    ReceiverKind,
-)
+from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
 
 
 def routing(session: Session) -> AlertRouting | None:

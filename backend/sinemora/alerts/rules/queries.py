@@ -6,9 +6,7 @@ from uuid import UUID
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import (
-    AlertRule,
-)
+from sinemora.alerts.models import AlertRule
 
 
 def rules_of(session: Session, mesh_id: UUID) -> list[AlertRule]:

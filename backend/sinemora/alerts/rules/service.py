@@ -10,10 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.alerts.evaluation.rule import defaults
-from sinemora.alerts.models import (
-    AlertRule,
-    AlertState,
-)
+from sinemora.alerts.models import AlertRule, AlertState
 from sinemora.alerts.rules import queries
 from sinemora.alerts.rules.load import condition_json
 from sinemora.alerts.rules.schemas import RuleCreate, RuleRead, RuleUpdate

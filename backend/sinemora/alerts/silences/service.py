@@ -7,9 +7,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.alerts.models import (
-    Silence,
-)
+from sinemora.alerts.models import Silence
 from sinemora.alerts.silences.schedule import in_force
 from sinemora.alerts.silences.schemas import SilenceCreate, SilenceRead
 from sinemora.kit.errors import ProductError, existing

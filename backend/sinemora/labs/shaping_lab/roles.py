@@ -16,13 +16,7 @@ from random import Random
 from typing import Any
 
 from sinemora.labs.shaping_lab.core.interference import BLOCK_S, HELD_S, rate_of
-from sinemora.labs.shaping_lab.core.workloads import (
-    BLOCK_BYTES,
-    RECORD_BYTES,
-    SCAN_MAX,
-    Operation,
-    workload_named,
-)
+from sinemora.labs.shaping_lab.core.workloads import BLOCK_BYTES, RECORD_BYTES, SCAN_MAX, Operation, workload_named
 
 STORE_PORT, SINK_PORT = 5400, 5401
 _REQUEST = struct.Struct("!BQI")  # kind, key, count

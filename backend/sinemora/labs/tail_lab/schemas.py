@@ -11,14 +11,7 @@ from sinemora.kit.names import Name
 from sinemora.kit.schemas import DISTINCT, Read, Write
 from sinemora.labs.tail_lab.core.classes import ClassSpread
 from sinemora.labs.tail_lab.core.link import Link
-from sinemora.labs.tail_lab.core.policies import (
-    ALPHA_MAX,
-    POLICIES_OF,
-    TUNABLE,
-    USUAL_OF,
-    PacketPolicy,
-    TailTopology,
-)
+from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, TUNABLE, USUAL_OF, PacketPolicy, TailTopology
 from sinemora.labs.tail_lab.core.search import EVALUATIONS_MAX, EVALUATIONS_MIN
 from sinemora.labs.tail_lab.core.source import SourceVerdict
 from sinemora.labs.tail_lab.core.summary import TailFigure

@@ -15,12 +15,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.live.publisher import announce
 from sinemora.measurements.on_demand import reading, service
-from sinemora.measurements.on_demand.schemas import (
-    OnDemandCreate,
-    OnDemandRead,
-    OnDemandResult,
-    OnDemandWindowCreate,
-)
+from sinemora.measurements.on_demand.schemas import OnDemandCreate, OnDemandRead, OnDemandResult, OnDemandWindowCreate
 
 router = signed_in_router("/v1/on-demand-measurements", "measurements")
 agent_router = signed_in_agents(404, 409, 422)

@@ -14,13 +14,7 @@ import numpy as np
 
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.kit.percent import percent
-from sinemora.recommendations.core.constraints import (
-    Occupancy,
-    counted,
-    first_refusal,
-    joined_by_spread,
-    moves_allowed,
-)
+from sinemora.recommendations.core.constraints import Occupancy, counted, first_refusal, joined_by_spread, moves_allowed
 from sinemora.recommendations.core.gains import apply_moves, expected_gain, task_gain
 from sinemora.recommendations.core.instance import Deployment, Instance
 from sinemora.recommendations.core.joint_placement import LEAST_PRICE

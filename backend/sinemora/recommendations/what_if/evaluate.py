@@ -15,13 +15,7 @@ from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.core import constraints
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import Estimate, Gain, estimate_gain, estimate_mean, performance_series
-from sinemora.recommendations.core.instance import (
-    WAITING,
-    Instance,
-    NothingMeasured,
-    PerformanceSeries,
-    impute,
-)
+from sinemora.recommendations.core.instance import WAITING, Instance, NothingMeasured, PerformanceSeries, impute
 from sinemora.recommendations.core.joint_placement import place_jointly
 from sinemora.recommendations.core.options import Options
 from sinemora.recommendations.schemas import RecommendationRequest

@@ -12,13 +12,7 @@ import numpy as np
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.performance import Flags, Indices, Links, reached
 from sinemora.recommendations.core.gains import expected_gain
-from sinemora.recommendations.core.holdout import (
-    UNFORESEEN,
-    Estimate,
-    Gain,
-    GainForecast,
-    performance_series,
-)
+from sinemora.recommendations.core.holdout import UNFORESEEN, Estimate, Gain, GainForecast, performance_series
 from sinemora.recommendations.core.instance import ELSEWHERE, Deployment, Instance, PerformanceSeries, Trips
 
 DRAWS = 400

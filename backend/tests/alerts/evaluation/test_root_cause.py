@@ -20,15 +20,7 @@ from sinemora.alerts.evaluation.root_cause import (
     standing_out,
 )
 from sinemora.alerts.evaluation.rule import Severity, Symptom, defaults
-from sinemora.alerts.evaluation.tracking import (
-    REMEMBERED_S,
-    REOPENED_S,
-    SETTLED_S,
-    Track,
-    Transition,
-    advance,
-    quiet_s,
-)
+from sinemora.alerts.evaluation.tracking import REMEMBERED_S, REOPENED_S, SETTLED_S, Track, Transition, advance, quiet_s
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.matrix import Metric
 from tests.alerts.evaluation.windows import series, window_of

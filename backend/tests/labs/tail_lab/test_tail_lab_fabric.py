@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from sinemora.labs.tail_lab.core.fabric import (
-    Fabric,
-    FabricFlows,
-    draw_fabric_flows,
-    homa_classes,
-    simulate_fabric,
-)
+from sinemora.labs.tail_lab.core.fabric import Fabric, FabricFlows, draw_fabric_flows, homa_classes, simulate_fabric
 from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy
 from sinemora.labs.tail_lab.core.study import StudyRequest, run
 from sinemora.labs.tail_lab.core.summary import figures_of

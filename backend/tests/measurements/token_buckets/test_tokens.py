@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinemora.measurements.token_buckets.tokens import (
-    Bucket,
-    Level,
-    Tokens,
-    Tracker,
-    Use,
-    after,
-    forecast,
-)
+from sinemora.measurements.token_buckets.tokens import Bucket, Level, Tokens, Tracker, Use, after, forecast
 
 WINDOW_S = 10.0
 MBIT = 125_000.0

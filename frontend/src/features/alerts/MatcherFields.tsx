@@ -1,6 +1,7 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import type { Matcher } from '~/api/silences'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { pageStyles } from '~/ui/Page'
 import { LABELS } from './matcherWords'
 import { strings } from './strings'
@@ -28,21 +29,18 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
     <>
       {matchers.map(({ id, label, value, negate }, place) => (
         <div key={id} className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             aria-label={strings.labelNumber(place + 1)}
             value={label}
-            onChange={(event) => patch(id, { label: event.currentTarget.value as Matcher['label'] })}
-            data={Object.entries(LABELS).map(([value, words]) => ({ value: value, label: words }))}
+            onChange={(value) => patch(id, { label: value })}
+            data={LABELS}
             w={140}
           />
-          <NativeSelect
+          <Choice
             aria-label={strings.comparisonNumber(place + 1)}
             value={negate ? 'not' : 'is'}
-            onChange={(event) => patch(id, { negate: event.currentTarget.value === 'not' })}
-            data={[
-              { value: 'is', label: strings.is },
-              { value: 'not', label: strings.isNot },
-            ]}
+            onChange={(value) => patch(id, { negate: value === 'not' })}
+            data={{ is: strings.is, not: strings.isNot }}
             w={100}
           />
           <TextInput

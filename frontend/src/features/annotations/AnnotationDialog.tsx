@@ -1,4 +1,4 @@
-import { MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { MultiSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Annotation, useCreateAnnotation, useUpdateAnnotation } from '~/api/annotations'
@@ -6,10 +6,12 @@ import { applicationsQuery } from '~/api/applications'
 import { vmsQuery, zonesQuery } from '~/api/inventory'
 import { meshesQuery } from '~/api/meshes'
 import { ANNOTATION_KINDS, KIND_NAMES } from '~/lib/annotations'
+import { labelled, named } from '~/lib/options'
 import { Problem } from '~/lib/problem'
 import { typedZone } from '~/lib/time'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
@@ -83,11 +85,11 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           error={wrong('text')}
           {...field('text')}
         />
-        <NativeSelect
+        <Choice
           label={strings.kind}
-          data={ANNOTATION_KINDS.map((value) => ({ value, label: KIND_NAMES[value] }))}
+          data={labelled(KIND_NAMES, ANNOTATION_KINDS)}
           value={draft.kind}
-          onChange={({ currentTarget }) => set({ kind: currentTarget.value as Draft['kind'] })}
+          onChange={(kind) => set({ kind })}
         />
         <TextInput
           type="datetime-local"
@@ -107,21 +109,19 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           error={missing.at('ends') ?? wrong('ends_at')}
           {...field('ends')}
         />
-        <NativeSelect
+        <Choice
           label={strings.mesh}
-          data={[
-            { value: '', label: strings.allMeshes },
-            ...(meshes ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
+          none={strings.allMeshes}
+          data={named(meshes)}
           value={draft.meshId}
           error={wrong('mesh_id')}
-          onChange={({ currentTarget }) => set({ meshId: currentTarget.value })}
+          onChange={(meshId) => set({ meshId })}
         />
-        <NativeSelect
+        <Choice
           label={strings.scope}
-          data={SCOPES.map((value) => ({ value, label: SCOPE_NAMES[value] }))}
+          data={labelled(SCOPE_NAMES, SCOPES)}
           value={draft.scope}
-          onChange={({ currentTarget }) => set({ scope: currentTarget.value as ScopeKind, ids: [] })}
+          onChange={(scope) => set({ scope, ids: [] })}
         />
         {draft.scope !== 'all' && (
           <Ids kind={draft.scope} ids={draft.ids} error={missing.at('ids')} onChange={(ids) => set({ ids })} />

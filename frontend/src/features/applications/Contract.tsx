@@ -5,7 +5,7 @@ import { useEdits } from '~/api/access'
 import { contractQuery, useUpdateApplication } from '~/api/applications'
 import type { Contract as Account, Application } from '~/api/types'
 import { formatShare } from '~/lib/performance'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { formatAge } from '~/lib/time'
 import { TextLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
@@ -74,7 +74,7 @@ const percent = (share: number | null) => (share === null ? '' : Number((share *
 function Terms({ application }: { application: Application }) {
   const save = useUpdateApplication(application.id)
   const element = useRef<HTMLFormElement>(null)
-  const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
+  const wrong = fieldsOf(save)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -95,17 +95,15 @@ function Terms({ application }: { application: Application }) {
   return (
     <form className={pageStyles.form} onSubmit={submit} ref={element}>
       <NumberField
-        name="objective"
+        {...wrong('objective')}
         label={strings.objectivePercent}
         defaultValue={percent(application.objective)}
-        error={wrong('objective')}
         {...share}
       />
       <NumberField
-        name="kept_share"
+        {...wrong('kept_share')}
         label={strings.keptPercent}
         defaultValue={percent(application.kept_share)}
-        error={wrong('kept_share')}
         {...share}
         max={99.999}
       />

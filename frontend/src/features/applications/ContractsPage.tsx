@@ -1,10 +1,10 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { contractsQuery } from '~/api/applications'
 import type { Contract } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatAge } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -22,11 +22,12 @@ export function ContractsPage({ month, onMonth }: Props) {
   const query = useQuery(contractsQuery(month))
   return (
     <Page title={strings.contracts} lead={month ? strings.ofMonth(month) : strings.ofLastDays}>
-      <NativeSelect
+      <Choice
         label={strings.month}
-        data={[{ value: '', label: strings.lastDays }, ...monthsBefore(new Date(), month)]}
+        none={strings.lastDays}
+        data={monthsBefore(new Date(), month)}
         value={month ?? ''}
-        onChange={({ currentTarget }) => onMonth(currentTarget.value || undefined)}
+        onChange={(value) => onMonth(value || undefined)}
         w={180}
       />
       <QueryResult query={query} what={strings.contractsLower}>

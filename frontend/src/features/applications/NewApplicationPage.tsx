@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { Button, MultiSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -6,8 +6,10 @@ import { useCreateApplication } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
-import { Problem } from '~/lib/problem'
+import { named } from '~/lib/options'
+import { fieldsOf } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { NumberField } from '~/ui/NumberField'
@@ -50,7 +52,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
   const vms = roster.data?.vms ?? []
   const clients = others.filter((vm) => vm !== root)
   const missing = useMissing({ clients: clients.length === 0 ? strings.chooseClients : null })
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+  const field = fieldsOf(create)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -74,51 +76,49 @@ function Form({ meshes }: { meshes: Mesh[] }) {
       <form onSubmit={submit} className={pageStyles.panelForm}>
         <div className={pageStyles.form}>
           <TextInput
-            name="name"
+            {...field('name')}
             label={strings.name}
             placeholder={strings.nameExample}
             required
             {...longest(100)}
-            error={field('name')}
           />
-          <NativeSelect
+          <Choice
             label={strings.mesh}
             value={mesh}
-            onChange={(event) => {
-              setMesh(event.currentTarget.value)
+            onChange={(value) => {
+              setMesh(value)
               setRoot('')
               setOthers([])
             }}
-            data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
+            data={named(meshes)}
           />
-          <NativeSelect
-            name="curve"
+          <Choice
+            {...field('curve')}
             label={<Term of="performance curve">{strings.curve}</Term>}
-            error={field('curve')}
             data={(curves.data ?? []).map(({ id, name, origin }) => ({
               value: id,
               label: origin === 'own' ? strings.ownCurve(name) : name,
             }))}
           />
           <NumberField
-            name="objective"
+            {...field('objective')}
             label={<Term of="objective">{strings.objectivePercent}</Term>}
             placeholder={strings.none}
             min={1}
             max={100}
             step="any"
-            error={field('objective')}
             w={120}
           />
         </div>
         <div className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={<Term of="root">{strings.serverRoot}</Term>}
             description={strings.serverRootHint}
             required
             value={root}
-            onChange={(event) => setRoot(event.currentTarget.value)}
-            data={[{ value: '', label: strings.chooseVm }, ...vms.map(({ id, name }) => ({ value: id, label: name }))]}
+            onChange={setRoot}
+            none={strings.chooseVm}
+            data={named(vms)}
           />
           <MultiSelect
             label={strings.otherVms}
@@ -129,8 +129,8 @@ function Form({ meshes }: { meshes: Mesh[] }) {
             nothingFoundMessage={strings.noSuchVm}
             value={clients}
             onChange={setOthers}
-            data={vms.filter(({ id }) => id !== root).map(({ id, name }) => ({ value: id, label: name }))}
-            error={missing.at('clients') ?? field('tasks')}
+            data={named(vms.filter(({ id }) => id !== root))}
+            error={missing.at('clients') ?? field('tasks').error}
             w={380}
           />
         </div>

@@ -1,9 +1,10 @@
-import { Anchor, Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, TextInput } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type FormEvent, Fragment } from 'react'
 import { type AuditEntry, type AuditSelection, auditFile, auditQuery } from '~/api/audit'
 import { fieldOf, momentOf } from '~/lib/moments'
 import { formatMoment, typedZone } from '~/lib/time'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { NoRows } from '~/ui/NoRows'
@@ -116,13 +117,11 @@ function Filter({ selection, onSelect }: Props) {
   return (
     <Panel title={strings.filter}>
       <form className={pageStyles.form} onSubmit={submit}>
-        <NativeSelect
+        <Choice
           name="kind"
           label={strings.kind}
-          data={[
-            { value: '', label: strings.anyKind },
-            ...Object.entries(strings.kinds).map(([value, label]) => ({ value, label })),
-          ]}
+          none={strings.anyKind}
+          data={strings.kinds}
           defaultValue={selection.kind ?? ''}
           w={170}
         />

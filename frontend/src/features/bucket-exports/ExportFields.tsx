@@ -1,5 +1,7 @@
-import { Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Checkbox, Group, TextInput } from '@mantine/core'
+import { labelled } from '~/lib/options'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { type Fields, TABLES } from './exportForm'
 import { strings } from './strings'
@@ -11,7 +13,7 @@ interface Props {
   wrong: (pointer: string) => string | undefined
 }
 
-const SCHEDULES = Object.entries(strings.schedules).map(([value, label]) => ({ value, label }))
+const SCHEDULES = labelled(strings.schedules)
 
 /** The fields of a bucket export. */
 export function ExportFields({ initial, exists, wrong }: Props) {
@@ -50,7 +52,7 @@ export function ExportFields({ initial, exists, wrong }: Props) {
         {...longest(500)}
         w={240}
       />
-      <NativeSelect
+      <Choice
         name="schedule"
         label={strings.schedule}
         description={strings.scheduleHelp}

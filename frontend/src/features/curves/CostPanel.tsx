@@ -1,17 +1,19 @@
-import { NativeSelect, SegmentedControl } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Cost } from '~/api/types'
 import type { Granularity } from '~/lib/dimensions'
+import { named } from '~/lib/options'
 import { formatChange, formatMicroseconds, formatShare } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
-import type { CurveSearch, WaitingPattern } from './search'
+import type { CurveSearch } from './search'
 import { strings } from './strings'
 
 interface Props {
@@ -69,20 +71,16 @@ function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
   const ends = (by === 'zone' ? roster?.zones : roster?.vms) ?? []
   const options = (label: string, without?: string) => [
     { value: '', label },
-    ...ends.filter(({ id }) => id !== without).map(({ id, name }) => ({ value: id, label: name })),
+    ...named(ends.filter(({ id }) => id !== without)),
   ]
   return (
     <div className={styles.place}>
-      <NativeSelect
+      <Choice
         label={strings.onTopOf}
-        data={[
-          { value: '', label: strings.nothing },
-          ...(meshes ?? []).map(({ id, name }) => ({ value: id, label: name })),
-        ]}
+        none={strings.nothing}
+        data={named(meshes)}
         value={search.mesh ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          onSearch({ mesh: value || undefined, source: undefined, target: undefined })
-        }
+        onChange={(value) => onSearch({ mesh: value || undefined, source: undefined, target: undefined })}
       />
       {search.mesh && (
         <>
@@ -95,17 +93,17 @@ function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
             value={by}
             onChange={(value) => onSearch({ by: value as Granularity, source: undefined, target: undefined })}
           />
-          <NativeSelect
+          <Choice
             label={strings.from}
             data={options(strings.chooseEnd, by === 'vm' ? search.target : undefined)}
             value={search.source ?? ''}
-            onChange={({ currentTarget: { value } }) => onSearch({ source: value || undefined })}
+            onChange={(value) => onSearch({ source: value || undefined })}
           />
-          <NativeSelect
+          <Choice
             label={strings.to}
             data={options(strings.chooseEnd, by === 'vm' ? search.source : undefined)}
             value={search.target ?? ''}
-            onChange={({ currentTarget: { value } }) => onSearch({ target: value || undefined })}
+            onChange={(value) => onSearch({ target: value || undefined })}
           />
         </>
       )}
@@ -131,15 +129,12 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
         }}
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
       />
-      <NativeSelect
+      <Choice
         label={<Term of="waiting pattern">{strings.waiting}</Term>}
         description={strings.waitingHint}
-        data={[
-          { value: 'requests', label: strings.waitingRequests },
-          { value: 'rounds', label: strings.waitingRounds },
-        ]}
+        data={{ requests: strings.waitingRequests, rounds: strings.waitingRounds }}
         value={search.waiting ?? cost.waiting}
-        onChange={({ currentTarget: { value } }) => onSearch({ waiting: value as WaitingPattern })}
+        onChange={(waiting) => onSearch({ waiting })}
       />
     </div>
   )

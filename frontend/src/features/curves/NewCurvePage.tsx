@@ -1,7 +1,7 @@
 import { Textarea, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useCreateCurve } from '~/api/curves'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
 import { Page, pageStyles } from '~/ui/Page'
 import { MeasurementsForm } from './MeasurementsForm'
@@ -11,7 +11,7 @@ import { strings } from './strings'
 export function NewCurvePage() {
   const navigate = useNavigate()
   const create = useCreateCurve()
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+  const field = fieldsOf(create)
   return (
     <Page title={strings.addMeasurements} lead={strings.addMeasurementsLead}>
       <MeasurementsForm
@@ -28,31 +28,28 @@ export function NewCurvePage() {
       >
         <div className={pageStyles.form}>
           <TextInput
-            name="name"
+            {...field('name')}
             label={strings.application}
             placeholder={strings.applicationExample}
             required
             {...longest(100)}
-            error={field('name')}
             w={260}
           />
           <TextInput
-            name="unit"
+            {...field('unit')}
             label={strings.unit}
             placeholder={strings.unitExample}
             {...longest(40)}
-            error={field('unit')}
             w={140}
           />
         </div>
         <Textarea
-          name="description"
+          {...field('description')}
           label={strings.configuration}
           placeholder={strings.configurationExample}
           autosize
           minRows={1}
           {...longest(2000)}
-          error={field('description')}
         />
       </MeasurementsForm>
     </Page>

@@ -1,13 +1,15 @@
-import { Button, MultiSelect, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core'
+import { Button, MultiSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { applicationsQuery } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { useCreateMetricSource } from '~/api/metric-sources'
+import { named } from '~/lib/options'
 import { Problem } from '~/lib/problem'
 import { AuthenticationFields, authenticationIn } from '~/ui/AuthenticationFields'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { CopyText } from '~/ui/CopyText'
 import { ButtonLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
@@ -32,7 +34,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const [server, setServer] = useState<string | null>(null)
   const [clients, setClients] = useState<string[]>([])
   const [kind, setKind] = useState<'push' | 'prometheus'>('push')
-  const vms = (roster?.vms ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const vms = named(roster?.vms)
   const onMesh = (applications ?? []).filter((application) => application.mesh.id === chosen)
   const own = (curves ?? []).filter(({ origin }) => origin === 'own')
   const target = server ?? vms[0]?.value ?? ''
@@ -80,41 +82,34 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           w={260}
           error={problem?.field('name')}
         />
-        <NativeSelect
+        <Choice
           name="metric"
           label={strings.metricKind}
-          data={[
-            { value: 'rate', label: strings.metricRateOption },
-            { value: 'duration', label: strings.metricDurationOption },
-          ]}
+          data={{ rate: strings.metricRateOption, duration: strings.metricDurationOption }}
         />
         <TextInput name="unit" label={strings.unit} placeholder={strings.unitExample} {...longest(40)} w={140} />
-        <NativeSelect
+        <Choice
           name="curve"
           label={strings.targetCurve}
           defaultValue={curve ?? ''}
           key={own.length}
-          data={[{ value: '', label: strings.newCurve }, ...own.map(({ id, name }) => ({ value: id, label: name }))]}
+          none={strings.newCurve}
+          data={named(own)}
         />
         <NumberField name="refresh_hours" label={strings.refreshHours} min={1} max={720} defaultValue={24} w={190} />
       </div>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.mesh}
-          data={(meshes ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          data={named(meshes)}
           value={chosen}
-          onChange={({ currentTarget: { value } }) => {
+          onChange={(value) => {
             setMesh(value)
             setServer(null)
             setClients([])
           }}
         />
-        <NativeSelect
-          label={strings.server}
-          data={vms}
-          value={target}
-          onChange={({ currentTarget: { value } }) => setServer(value)}
-        />
+        <Choice label={strings.server} data={vms} value={target} onChange={setServer} />
         <MultiSelect
           label={strings.clients}
           description={strings.clientsHint}
@@ -127,15 +122,13 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           w={320}
           error={missing.at('clients') ?? problem?.field('paths')}
         />
-        <NativeSelect
+        <Choice
           name="application"
           label={strings.judgedApplication}
           description={strings.judgedApplicationHint}
           key={chosen}
-          data={[
-            { value: '', label: strings.noApplication },
-            ...onMesh.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
+          none={strings.noApplication}
+          data={named(onMesh)}
           w={260}
           error={problem?.field('application_id')}
         />

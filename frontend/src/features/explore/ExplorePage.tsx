@@ -1,4 +1,4 @@
-import { NativeSelect, SegmentedControl } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { type ExploreParameters, fileOf, type QUERY } from '~/api/explore'
@@ -6,6 +6,8 @@ import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { type Granularity, METRICS, STATISTICS } from '~/lib/dimensions'
 import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
+import { labelled } from '~/lib/options'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { ButtonLink } from '~/ui/links'
@@ -120,30 +122,30 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
       <SegmentedControl
         ref={choices}
         aria-label={strings.view}
-        data={VIEWS.map((value) => ({ value, label: NAMES[value] }))}
+        data={labelled(NAMES, VIEWS)}
         value={show}
         onChange={(value) => onSearch({ show: value as View })}
       />
       <div className={styles.controls}>
         {hasMetric && (
-          <NativeSelect
+          <Choice
             aria-label={strings.metric}
             size="xs"
             data={metrics}
             value={metrics.some(({ value }) => value === parameters.metric) ? parameters.metric : 'one_way_delay'}
-            onChange={({ currentTarget: { value } }) => {
+            onChange={(value) => {
               const metric = METRICS.find((option) => option === value)
               if (metric) onSearch({ metric })
             }}
           />
         )}
         {show === 'series' && (
-          <NativeSelect
+          <Choice
             aria-label={strings.statistic}
             size="xs"
             data={STATISTIC_OPTIONS}
             value={parameters.statistic}
-            onChange={({ currentTarget: { value } }) => {
+            onChange={(value) => {
               const statistic = STATISTICS.find((option) => option === value)
               if (statistic) onSearch({ statistic })
             }}

@@ -1,6 +1,8 @@
-import { Button, CloseButton, NativeSelect } from '@mantine/core'
+import { Button, CloseButton } from '@mantine/core'
 import { useState } from 'react'
 import type { Roster } from '~/api/types'
+import { named } from '~/lib/options'
+import { Choice } from '~/ui/Choice'
 import { lineStyle } from '~/ui/lineStyle'
 import styles from './explore.module.css'
 import { strings } from './strings'
@@ -29,7 +31,7 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
   const [target, setTarget] = useState('')
   const from = ends.some(({ id }) => id === source) ? source : (ends[0]?.id ?? '')
   const to = ends.some(({ id }) => id === target) ? target : (ends[1]?.id ?? ends[0]?.id ?? '')
-  const options = ends.map(({ id, name }) => ({ value: id, label: name }))
+  const options = named(ends)
   const possible = from !== '' && to !== '' && (kind === 'zones' || from !== to)
 
   function add(selection: string) {
@@ -55,31 +57,16 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
         ))}
       </ul>
       <div className={styles.controls}>
-        <NativeSelect
+        <Choice
           aria-label={strings.selectionType}
           size="xs"
-          data={[
-            { value: 'path', label: strings.path },
-            { value: 'zones', label: strings.zonePair },
-          ]}
+          data={{ path: strings.path, zones: strings.zonePair }}
           value={kind}
-          onChange={({ currentTarget: { value } }) => setKind(value === 'zones' ? 'zones' : 'path')}
+          onChange={(value) => setKind(value === 'zones' ? 'zones' : 'path')}
         />
-        <NativeSelect
-          aria-label={strings.from}
-          size="xs"
-          data={options}
-          value={from}
-          onChange={({ currentTarget: { value } }) => setSource(value)}
-        />
+        <Choice aria-label={strings.from} size="xs" data={options} value={from} onChange={setSource} />
         <span aria-hidden="true">→</span>
-        <NativeSelect
-          aria-label={strings.to}
-          size="xs"
-          data={options}
-          value={to}
-          onChange={({ currentTarget: { value } }) => setTarget(value)}
-        />
+        <Choice aria-label={strings.to} size="xs" data={options} value={to} onChange={setTarget} />
         {possible ? (
           <Button variant="default" size="xs" onClick={() => add(`${kind}:${from}:${to}`)}>
             {most === 1 ? strings.show : strings.add}

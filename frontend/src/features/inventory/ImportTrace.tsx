@@ -1,10 +1,11 @@
-import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, FileInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { client, post, unwrap } from '~/api/client'
 import { NEW_MESH } from '~/api/meshes'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 import { useMissing } from '~/ui/useMissing'
@@ -62,14 +63,11 @@ export function ImportTrace() {
           <Stack gap="sm">
             <p>{strings.importLead}</p>
             <TextInput name="name" label={strings.newMeshName} required {...longest(100)} />
-            <NativeSelect
+            <Choice
               label={strings.format}
-              data={[
-                { value: 'csv', label: strings.formatCsv },
-                { value: 'ptpd', label: strings.formatPtpd },
-              ]}
+              data={{ csv: strings.formatCsv, ptpd: strings.formatPtpd }}
               value={kind}
-              onChange={({ currentTarget: { value } }) => setKind(value === 'ptpd' ? 'ptpd' : 'csv')}
+              onChange={(value) => setKind(value === 'ptpd' ? 'ptpd' : 'csv')}
             />
             <FileInput
               label={strings.file}
@@ -85,13 +83,10 @@ export function ImportTrace() {
                 <TextInput name="server" label={strings.serverName} required />
               </>
             )}
-            <NativeSelect
+            <Choice
               name="times"
               label={strings.timestamps}
-              data={[
-                { value: 'keep', label: strings.timestampsKept },
-                { value: 'end_now', label: strings.timestampsMoved },
-              ]}
+              data={{ keep: strings.timestampsKept, end_now: strings.timestampsMoved }}
             />
             <ActionError error={run.error} />
             <Button type="submit" loading={run.isPending} onClick={missing.onAttempt}>

@@ -1,8 +1,10 @@
-import { NativeSelect, Text, TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useAddMaster, zonesQuery } from '~/api/inventory'
-import { Problem } from '~/lib/problem'
+import { named } from '~/lib/options'
+import { fieldsOf } from '~/lib/problem'
 import { ActionForm } from '~/ui/ActionForm'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { strings } from './strings'
@@ -11,7 +13,7 @@ import { strings } from './strings'
 export function NewMaster({ onDone }: { onDone: () => void }) {
   const { data: zones } = useQuery(zonesQuery)
   const add = useAddMaster()
-  const field = (name: string) => (add.error instanceof Problem ? add.error.field(name) : undefined)
+  const field = fieldsOf(add)
 
   function submit(form: FormData) {
     const text = (name: string) => String(form.get(name)).trim()
@@ -33,48 +35,22 @@ export function NewMaster({ onDone }: { onDone: () => void }) {
         {strings.addMasterLead}
       </Text>
       <ActionForm onSubmit={submit} doing={add} action={strings.add}>
-        <TextInput
-          name="name"
-          label={strings.name}
-          placeholder={strings.masterNameExample}
-          required
-          error={field('name')}
-          w={150}
-        />
-        <NativeSelect
-          name="zone_id"
-          label={strings.zone}
-          required
-          data={(zones ?? []).map((zone) => ({ value: zone.id, label: zone.name }))}
-          error={field('zone_id')}
-          w={150}
-        />
-        <TextInput
-          name="probe_address"
-          label={strings.address}
-          placeholder="10.0.0.9"
-          required
-          error={field('probe_address')}
-          w={150}
-        />
-        <NativeSelect
-          name="responder"
+        <TextInput {...field('name')} label={strings.name} placeholder={strings.masterNameExample} required w={150} />
+        <Choice {...field('zone_id')} label={strings.zone} required data={named(zones)} w={150} />
+        <TextInput {...field('probe_address')} label={strings.address} placeholder="10.0.0.9" required w={150} />
+        <Choice
+          {...field('responder')}
           label={strings.ptpProtocol}
-          data={[
-            { value: 'ieee1588', label: strings.unicastNegotiation },
-            { value: 'sptp', label: strings.sptp },
-          ]}
-          error={field('responder')}
+          data={{ ieee1588: strings.unicastNegotiation, sptp: strings.sptp }}
           w={190}
         />
         <NumberField
-          name="ptp_domain"
+          {...field('ptp_domain')}
           label={strings.ptpDomain}
           min={0}
           max={127}
           defaultValue={0}
           required
-          error={field('ptp_domain')}
           w={110}
         />
       </ActionForm>

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { Button, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, Fragment, useRef, useState } from 'react'
 import { useEdits } from '~/api/access'
@@ -6,9 +6,10 @@ import { useUpdateVm, zonesQuery } from '~/api/inventory'
 import type { Vm } from '~/api/types'
 import { changedFields } from '~/lib/edited'
 import { labelLines, labelsIn, wrongLabel } from '~/lib/labels'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
 import { useEdited } from '~/ui/useEdited'
@@ -44,7 +45,7 @@ function SettingsForm({ vm }: { vm: Vm }) {
   const update = useUpdateVm(vm.id, edited.version)
   const form = useRef<HTMLFormElement>(null)
   const [wrongLine, setWrongLine] = useState<string | null>(null)
-  const wrong = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)
+  const wrong = fieldsOf(update)
 
   function typed(): Settings {
     const data = new FormData(form.current as HTMLFormElement)
@@ -66,21 +67,19 @@ function SettingsForm({ vm }: { vm: Vm }) {
       <form className={pageStyles.form} onSubmit={submit} ref={form}>
         <Fragment key={edited.formKey}>
           <TextInput
-            name="name"
+            {...wrong('name')}
             label={strings.name}
             defaultValue={edited.initial.name}
             required
             withAsterisk={false}
             {...longest(100)}
-            error={wrong('name')}
             w={200}
           />
-          <NativeSelect
-            name="zone_id"
+          <Choice
+            {...wrong('zone_id')}
             label={strings.zone}
             defaultValue={edited.initial.zone_id}
             data={[...zoneNames].map(([value, label]) => ({ value, label }))}
-            error={wrong('zone_id')}
             w={200}
           />
           <Textarea
@@ -88,7 +87,7 @@ function SettingsForm({ vm }: { vm: Vm }) {
             label={strings.labels}
             placeholder={strings.labelsExample}
             defaultValue={labelLines(edited.initial.labels)}
-            error={wrongLine === null ? wrong('labels') : strings.wrongLabel(wrongLine)}
+            error={wrongLine === null ? wrong('labels').error : strings.wrongLabel(wrongLine)}
             autosize
             minRows={2}
             maxRows={8}

@@ -1,13 +1,14 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, Fragment, useRef } from 'react'
 import { useEdits } from '~/api/access'
 import { tokenBucketQuery, useDeleteTokenBucket, useSetTokenBucket } from '~/api/inventory'
 import type { TokenBucket, TokenBucketInput } from '~/api/types'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { forecastWords, needsAttention, tokensWords, usedWords } from '~/lib/tokenBuckets'
 import { formatDecimalBytes } from '~/lib/traffic'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -93,7 +94,7 @@ function BucketForm({ vmId, bucket }: FormProps) {
   const element = useRef<HTMLFormElement>(null)
   const save = useSetTokenBucket(vmId)
   const remove = useDeleteTokenBucket(vmId)
-  const wrong = (name: string) => (save.error instanceof Problem ? save.error.field(name) : undefined)
+  const wrong = fieldsOf(save)
   if (!mayEdit) return null
 
   function typed() {
@@ -114,45 +115,37 @@ function BucketForm({ vmId, bucket }: FormProps) {
 
   // What was removed here is no change by another person; its values stay in the fields, to be set again.
   const removeBucket = () => remove.mutate(edited.version, { onSuccess: () => edited.saved(shapeOf(null)) })
-  const options = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
   return (
     <>
       <form className={pageStyles.form} onSubmit={submit} ref={element}>
         <Fragment key={edited.formKey}>
           <NumberField
-            name="rate_mbit"
+            {...wrong('rate_mbit')}
             label={strings.rate}
             defaultValue={edited.initial.rate_mbit ?? ''}
             min={0.000001}
             max={1e6}
             step="any"
             required
-            error={wrong('rate_mbit')}
             w={140}
           />
           <NumberField
-            name="burst_kb"
+            {...wrong('burst_kb')}
             label={<Term of="token bucket">{strings.depth}</Term>}
             defaultValue={edited.initial.burst_kb ?? ''}
             min={2}
             max={1e9}
             step="any"
             required
-            error={wrong('burst_kb')}
             w={140}
           />
-          <NativeSelect
+          <Choice
             name="direction"
             label={strings.direction}
             defaultValue={edited.initial.direction}
-            data={options(strings.directions)}
+            data={strings.directions}
           />
-          <NativeSelect
-            name="source"
-            label={strings.source}
-            defaultValue={edited.initial.source}
-            data={options(strings.sources)}
-          />
+          <Choice name="source" label={strings.source} defaultValue={edited.initial.source} data={strings.sources} />
         </Fragment>
         <Button type="submit" size="sm" variant="default" loading={save.isPending}>
           {bucket ? strings.change : strings.set}

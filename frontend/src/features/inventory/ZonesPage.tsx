@@ -4,7 +4,7 @@ import { useEdits } from '~/api/access'
 import { useCreateZone, useDeleteZone, vmsQuery, zonesQuery } from '~/api/inventory'
 import type { Zone } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { ActionForm } from '~/ui/ActionForm'
 import { CreateDrawer } from '~/ui/CreateDrawer'
@@ -76,7 +76,7 @@ export function ZonesPage() {
 
 function NewZone({ onDone }: { onDone: () => void }) {
   const create = useCreateZone()
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+  const field = fieldsOf(create)
 
   function submit(form: FormData) {
     const text = (name: string) => String(form.get(name)).trim()
@@ -94,36 +94,15 @@ function NewZone({ onDone }: { onDone: () => void }) {
   return (
     <ActionForm onSubmit={submit} doing={create} action={strings.add}>
       <TextInput
-        name="provider"
+        {...field('provider')}
         label={strings.provider}
         placeholder={strings.providerExample}
         required
-        error={field('provider')}
         w={120}
       />
-      <TextInput
-        name="region"
-        label={strings.region}
-        placeholder={strings.regionExample}
-        required
-        error={field('region')}
-        w={150}
-      />
-      <TextInput
-        name="name"
-        label={strings.zone}
-        placeholder={strings.zoneExample}
-        required
-        error={field('name')}
-        w={150}
-      />
-      <TextInput
-        name="physical_id"
-        label={strings.physicalId}
-        placeholder={strings.physicalIdExample}
-        error={field('physical_id')}
-        w={150}
-      />
+      <TextInput {...field('region')} label={strings.region} placeholder={strings.regionExample} required w={150} />
+      <TextInput {...field('name')} label={strings.zone} placeholder={strings.zoneExample} required w={150} />
+      <TextInput {...field('physical_id')} label={strings.physicalId} placeholder={strings.physicalIdExample} w={150} />
     </ActionForm>
   )
 }

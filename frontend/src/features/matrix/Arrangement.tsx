@@ -1,4 +1,6 @@
-import { ActionIcon, Button, NativeSelect, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { labelled } from '~/lib/options'
+import { Choice } from '~/ui/Choice'
 import { RefreshIcon } from '~/ui/icons'
 import styles from './matrix.module.css'
 import { ORDERS, type Order } from './order'
@@ -20,13 +22,13 @@ export function Arrangement({ order, canCollapse, isAnyClosed, isOrdering, again
   return (
     <div className={styles.controls}>
       <Tooltip label={strings.orderHint} multiline w={300}>
-        <NativeSelect
+        <Choice
           aria-label={strings.order}
           w={120}
           size="xs"
-          data={ORDERS.map((value) => ({ value, label: strings.orders[value] }))}
+          data={labelled(strings.orders, ORDERS)}
           value={order}
-          onChange={({ currentTarget: { value } }) => onSearch({ order: value as Order, view: '' })}
+          onChange={(order) => onSearch({ order, view: '' })}
         />
       </Tooltip>
       {again && (

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useId } from 'react'
 import { sessionQuery, signIn, signOut } from '~/api/access'
 import { acceptInvitation, type InvitationPreview, lookUpInvitation, switchTenant } from '~/api/members'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { CentredPage, centredStyles } from '~/ui/CentredPage'
 import { longest } from '~/ui/CheckedInput'
 import { Mark } from '~/ui/Logo'
@@ -114,7 +114,7 @@ function NewAccount(props: { token: string; invitation: InvitationPreview; onJoi
     },
     onSuccess: onJoined,
   })
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+  const field = fieldsOf(create)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -127,23 +127,21 @@ function NewAccount(props: { token: string; invitation: InvitationPreview; onJoi
       <TextInput label={strings.email} type="email" autoComplete="username" value={invitation.email} readOnly />
       <TextInput
         label={strings.yourName}
-        name="name"
+        {...field('name')}
         autoComplete="name"
         required
         withAsterisk={false}
         {...longest(100)}
-        error={field('name')}
         data-autofocus
       />
       <PasswordInput
         label={strings.password}
         description={strings.passwordHint}
-        name="password"
+        {...field('password')}
         autoComplete="new-password"
         required
         withAsterisk={false}
         minLength={10}
-        error={field('password')}
         visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
       />
       <ActionError error={create.error} />

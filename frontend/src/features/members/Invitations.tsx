@@ -1,4 +1,4 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
@@ -12,10 +12,11 @@ import {
   useRevoke,
 } from '~/api/members'
 import { meshesQuery } from '~/api/meshes'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { formatDay } from '~/lib/time'
 import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
@@ -42,7 +43,7 @@ export function Invite({ roles }: { roles: readonly Role[] }) {
   const [role, setRole] = useState<Role>('viewer')
   const [meshIds, setMeshIds] = useState<string[]>([])
   const meshes = useQuery(meshesQuery)
-  const field = (name: string) => (invite.error instanceof Problem ? invite.error.field(name) : undefined)
+  const field = fieldsOf(invite)
 
   function submit(form: FormData, element: HTMLFormElement) {
     const body: InvitationInput = {
@@ -68,21 +69,20 @@ export function Invite({ roles }: { roles: readonly Role[] }) {
         action={delivery === 'email' ? strings.sendInvitation : strings.createLink}
       >
         <TextInput
-          name="email"
+          {...field('email')}
           type="email"
           label={strings.email}
           placeholder={strings.emailExample}
           required
           withAsterisk={false}
           {...longest(254)}
-          error={field('email')}
           w={240}
         />
-        <NativeSelect
+        <Choice
           label={strings.role}
           data={roles.map((value) => ({ value, label: strings.roleName(value) }))}
           value={role}
-          onChange={({ currentTarget: { value } }) => setRole(value as Role)}
+          onChange={setRole}
           w={120}
         />
         {isLimitable(role) && (
@@ -92,28 +92,21 @@ export function Invite({ roles }: { roles: readonly Role[] }) {
             meshes={meshes.data ?? []}
             value={meshIds}
             onChange={setMeshIds}
-            error={field('mesh_ids')}
+            error={field('mesh_ids').error}
             width={220}
           />
         )}
-        <NativeSelect
+        <Choice
           label={strings.delivery}
-          data={[
-            { value: 'email', label: strings.byEmail },
-            { value: 'link', label: strings.byLink },
-          ]}
+          data={{ email: strings.byEmail, link: strings.byLink }}
           value={delivery}
-          onChange={({ currentTarget: { value } }) => setDelivery(value === 'link' ? 'link' : 'email')}
+          onChange={(value) => setDelivery(value === 'link' ? 'link' : 'email')}
           w={140}
         />
-        <NativeSelect
+        <Choice
           name="days"
           label={strings.validFor}
-          data={[
-            { value: '1', label: strings.oneDay },
-            { value: '7', label: strings.sevenDays },
-            { value: '30', label: strings.thirtyDays },
-          ]}
+          data={{ 1: strings.oneDay, 7: strings.sevenDays, 30: strings.thirtyDays }}
           defaultValue="7"
           w={110}
         />

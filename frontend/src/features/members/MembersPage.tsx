@@ -1,4 +1,3 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
@@ -14,6 +13,7 @@ import {
   useSetRole,
 } from '~/api/members'
 import { formatDay, timeOf } from '~/lib/time'
+import { Choice } from '~/ui/Choice'
 import { Confirm } from '~/ui/Confirm'
 import { CreateDrawer } from '~/ui/CreateDrawer'
 import { useClock } from '~/ui/clock'
@@ -133,13 +133,13 @@ function RoleCell(props: { member: Member; roles: readonly Role[]; onChange: (ro
   const { member, roles, onChange } = props
   if (roles.length === 0) return <>{strings.roleName(member.role)}</>
   return (
-    <NativeSelect
+    <Choice
       aria-label={strings.roleOf(member.email)}
       size="xs"
       w={110}
       data={roles.map((role) => ({ value: role, label: strings.roleName(role) }))}
       value={member.role}
-      onChange={({ currentTarget: { value } }) => onChange(value as Role)}
+      onChange={onChange}
     />
   )
 }

@@ -1,9 +1,10 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { serverNow } from '~/api/connection'
 import { useCreateToken } from '~/api/inventory'
 import type { EnrolmentToken, Mesh } from '~/api/types'
 import { formatAge, formatShortMoment } from '~/lib/time'
+import { Choice } from '~/ui/Choice'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
 import { NumberField, numberOf } from '~/ui/NumberField'
@@ -14,11 +15,7 @@ import { cloudInit, loopbackBackend, withZone, type ZoneHint } from './command'
 import styles from './onboarding.module.css'
 import { strings } from './strings'
 
-const LIVES = [
-  { value: '3600', label: strings.oneHour },
-  { value: '86400', label: strings.oneDay },
-  { value: '604800', label: strings.sevenDays },
-]
+const LIVES = { 3600: strings.oneHour, 86400: strings.oneDay, 604800: strings.sevenDays }
 
 interface Props {
   mesh: Mesh | undefined
@@ -78,14 +75,7 @@ export function InviteStep({ mesh, token, onToken }: Props) {
           value={machines}
           onChange={({ currentTarget: { value } }) => setMachines(numberOf(value))}
         />
-        <NativeSelect
-          label={strings.validFor}
-          data={LIVES}
-          w={110}
-          disabled={!mesh}
-          value={life}
-          onChange={({ currentTarget: { value } }) => setLife(value)}
-        />
+        <Choice label={strings.validFor} data={LIVES} w={110} disabled={!mesh} value={life} onChange={setLife} />
         <Button
           type="submit"
           size="sm"

@@ -1,8 +1,10 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useCreateMesh } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
+import { named } from '~/lib/options'
 import { Problem } from '~/lib/problem'
+import { Choice } from '~/ui/Choice'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { ActionError } from '~/ui/State'
 import styles from './onboarding.module.css'
@@ -36,13 +38,7 @@ export function MeshStep({ meshes, mesh, onMesh }: Props) {
       <p className={styles.lead}>{strings.meshLead}</p>
       {meshes.length > 0 && !making ? (
         <div className={styles.row}>
-          <NativeSelect
-            aria-label={strings.meshToJoin}
-            w={220}
-            data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
-            value={mesh?.id}
-            onChange={({ currentTarget: { value } }) => onMesh(value)}
-          />
+          <Choice aria-label={strings.meshToJoin} w={220} data={named(meshes)} value={mesh?.id} onChange={onMesh} />
           <Button size="sm" variant="default" onClick={() => setMaking(true)}>
             {strings.newMesh}
           </Button>

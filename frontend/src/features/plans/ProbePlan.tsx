@@ -1,12 +1,14 @@
-import { Button, Checkbox, NativeSelect } from '@mantine/core'
+import { Button, Checkbox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { type PlanSettings, useUpdateMesh } from '~/api/meshes'
 import type { Mesh, Strategy } from '~/api/types'
 import { changedFields } from '~/lib/edited'
+import { labelled } from '~/lib/options'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
@@ -105,12 +107,12 @@ export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
   return (
     <Panel title={strings.probePlan} term="probe plan">
       <form className={pageStyles.form} onSubmit={submit}>
-        <NativeSelect
+        <Choice
           label={strings.strategy}
           description={strings.hints[fields.strategy]}
-          data={STRATEGIES.map((value) => ({ value, label: strings.strategies[value] }))}
+          data={labelled(strings.strategies, STRATEGIES)}
           value={fields.strategy}
-          onChange={(event) => set({ strategy: event.currentTarget.value as Strategy })}
+          onChange={(strategy) => set({ strategy })}
           error={problem('strategy')}
           w={300}
         />

@@ -1,4 +1,4 @@
-import { Button, Checkbox, NativeSelect } from '@mantine/core'
+import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
@@ -6,7 +6,9 @@ import { useFollowedJob } from '~/api/jobs'
 import { meshesQuery } from '~/api/meshes'
 import { useAskForMoves } from '~/api/recommendations'
 import type { Job, RecommendationInput } from '~/api/types'
+import { named } from '~/lib/options'
 import { POLICIES, policyOf } from '~/lib/policies'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -15,14 +17,12 @@ import { Term } from '~/ui/Term'
 import { useMissing } from '~/ui/useMissing'
 import { Waiting } from '~/ui/Waiting'
 import { artifactsOf, BringingFields } from './BringingFields'
-import { OBJECTIVES, options, RISKS } from './names'
+import { OBJECTIVES, RISKS } from './names'
 import styles from './recommendations.module.css'
 import type { FindMovesSearch } from './search'
 import { strings } from './strings'
 
 const POLICY_OPTIONS = Object.entries(POLICIES).map(([value, { name }]) => ({ value, label: name }))
-const RISK_OPTIONS = [{ value: '', label: strings.riskNone }, ...options(RISKS)]
-const OBJECTIVE_OPTIONS = [{ value: '', label: strings.policyDefault }, ...options(OBJECTIVES)]
 
 /** Request moves on a mesh, for an incident or for what is usual, follow the job, and open the recommendation. */
 export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
@@ -79,21 +79,22 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
         </p>
       )}
       <form onSubmit={submit} className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           name="mesh"
           label={strings.mesh}
-          data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          data={named(meshes.data)}
           key={`${mesh} ${meshes.data?.length}`}
           {...(mesh && { defaultValue: mesh })}
           error={missing.at('mesh')}
         />
-        <NativeSelect
+        <Choice
           name="objective"
           label={<Term of="placement objective">{strings.objective}</Term>}
-          data={OBJECTIVE_OPTIONS}
+          none={strings.policyDefault}
+          data={OBJECTIVES}
         />
         {policy === 'best' && (
-          <NativeSelect name="risk" label={<Term of="tail risk">{strings.risk}</Term>} data={RISK_OPTIONS} />
+          <Choice name="risk" label={<Term of="tail risk">{strings.risk}</Term>} none={strings.riskNone} data={RISKS} />
         )}
         <NumberField
           name="moves_max"
@@ -122,12 +123,12 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
         <details className={styles.advanced}>
           <summary>{strings.advanced}</summary>
           <div className={pageStyles.form}>
-            <NativeSelect
+            <Choice
               name="policy"
               label={<Term of="policy">{strings.policy}</Term>}
               data={POLICY_OPTIONS}
               value={policy}
-              onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
+              onChange={setPolicy}
             />
             {policy === 'best' && <BringingFields />}
             {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}

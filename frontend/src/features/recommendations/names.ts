@@ -18,10 +18,6 @@ export const RISKS: Record<string, string> = {
   cvar: strings.riskOfTail,
 }
 
-/** Return names as the options of a select. */
-export const options = (names: Record<string, string>) =>
-  Object.entries(names).map(([value, label]) => ({ value, label }))
-
 /** The measure of a path's round trips by which it counts, as part of a sentence. */
 export const COUNTED = { mean: strings.riskMean, p99: strings.riskP99, cvar: strings.riskTail }
 

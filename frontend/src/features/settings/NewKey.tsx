@@ -1,12 +1,13 @@
-import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useCreateApiKey } from '~/api/access'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { meshesQuery } from '~/api/meshes'
 import type { ApiKeyCreated, ApiKeyInput, Scope } from '~/api/types'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { CopyText } from '~/ui/CopyText'
 import { limitOf, MeshChoice } from '~/ui/MeshChoice'
 import { pageStyles } from '~/ui/Page'
@@ -16,12 +17,7 @@ import { useMissing } from '~/ui/useMissing'
 import { FAMILIES, type Family } from './scopes'
 import { strings } from './strings'
 
-const LIVES = [
-  { value: '7', label: strings.sevenDays },
-  { value: '30', label: strings.thirtyDays },
-  { value: '90', label: strings.ninetyDays },
-  { value: '365', label: strings.oneYear },
-]
+const LIVES = { 7: strings.sevenDays, 30: strings.thirtyDays, 90: strings.ninetyDays, 365: strings.oneYear }
 
 /** Form that creates an API key and shows its secret. */
 export function NewKey() {
@@ -32,7 +28,7 @@ export function NewKey() {
   const missing = useMissing({ families: isLimited && families.length === 0 ? strings.chooseResources : null })
   const [meshIds, setMeshIds] = useState<string[]>([])
   const meshes = useQuery(meshesQuery)
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+  const field = fieldsOf(create)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -68,33 +64,26 @@ export function NewKey() {
     <>
       <form className={pageStyles.form} onSubmit={submit}>
         <TextInput
-          name="name"
+          {...field('name')}
           label={strings.name}
           placeholder={strings.keyNameExample}
           required
           withAsterisk={false}
           {...longest(100)}
-          error={field('name')}
           w={200}
         />
-        <NativeSelect
+        <Choice
           name="scope"
           label={strings.keyScope}
-          data={[
-            { value: 'read', label: strings.read },
-            { value: 'write', label: strings.readWrite },
-          ]}
+          data={{ read: strings.read, write: strings.readWrite }}
           defaultValue="read"
           w={150}
         />
-        <NativeSelect
+        <Choice
           label={strings.resources}
-          data={[
-            { value: 'all', label: strings.allResources },
-            { value: 'some', label: strings.someResources },
-          ]}
+          data={{ all: strings.allResources, some: strings.someResources }}
           value={isLimited ? 'some' : 'all'}
-          onChange={(event) => setLimited(event.currentTarget.value === 'some')}
+          onChange={(value) => setLimited(value === 'some')}
           w={170}
         />
         <MeshChoice
@@ -103,15 +92,15 @@ export function NewKey() {
           meshes={meshes.data ?? []}
           value={meshIds}
           onChange={setMeshIds}
-          error={field('mesh_ids')}
+          error={field('mesh_ids').error}
           width={220}
         />
-        <NativeSelect
+        <Choice
           name="days"
           label={strings.expiresIn}
           data={LIVES}
           defaultValue="90"
-          error={field('expires_at')}
+          error={field('expires_at').error}
           w={120}
         />
         <Checkbox name="service_account" label={strings.serviceAccount} description={strings.serviceAccountHint} />

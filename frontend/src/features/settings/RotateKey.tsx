@@ -1,18 +1,14 @@
-import { Button, Group, NativeSelect } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useRotateApiKey } from '~/api/access'
 import type { ApiKey } from '~/api/types'
+import { Choice } from '~/ui/Choice'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 import { Secret } from './NewKey'
 import { strings } from './strings'
 
-const OVERLAPS = [
-  { value: '0', label: strings.noOverlap },
-  { value: '3600', label: strings.oneHour },
-  { value: '86400', label: strings.oneDay },
-  { value: '604800', label: strings.sevenDays },
-]
+const OVERLAPS = { 0: strings.noOverlap, 3600: strings.oneHour, 86400: strings.oneDay, 604800: strings.sevenDays }
 
 /** Dialog that gives a key a new secret; open while `apiKey` is not null. */
 export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey | null; onClose: () => void }) {
@@ -41,12 +37,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey | null; onClose:
       ) : (
         <form onSubmit={submit}>
           <p>{strings.rotateEffect}</p>
-          <NativeSelect
-            label={strings.overlap}
-            data={OVERLAPS}
-            value={overlap}
-            onChange={(event) => setOverlap(event.currentTarget.value)}
-          />
+          <Choice label={strings.overlap} data={OVERLAPS} value={overlap} onChange={setOverlap} />
           <ActionError error={rotate.error} />
           <Group justify="end" mt="md">
             <Button variant="default" onClick={close} data-autofocus>

@@ -1,8 +1,9 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMatches, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
+import { named } from '~/lib/options'
+import { Choice } from '~/ui/Choice'
 import styles from './shell.module.css'
 import { strings } from './strings'
 
@@ -33,13 +34,13 @@ export function MeshPicker() {
   if (!data || !mesh) return null
   const to = PAGES.find((page) => page === shown) ?? '/meshes/$meshId'
   return (
-    <NativeSelect
+    <Choice
       aria-label={strings.mesh}
       className={styles.mesh}
       size="xs"
-      data={data.map(({ id, name }) => ({ value: id, label: name }))}
+      data={named(data)}
       value={mesh.id}
-      onChange={({ currentTarget: { value } }) => void navigate({ to, params: { meshId: value } })}
+      onChange={(value) => void navigate({ to, params: { meshId: value } })}
     />
   )
 }

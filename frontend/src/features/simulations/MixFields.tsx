@@ -1,6 +1,7 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { curvesQuery } from '~/api/curves'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import type { Share } from './mix'
@@ -30,14 +31,14 @@ export function MixFields({ mix, onChange, error }: Props) {
     <fieldset className={styles.mix} aria-label={strings.mix}>
       {mix.map(({ curve, weight }, n) => (
         <div key={curve} className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.curveOf(n + 1)}
             data={options.map((option) => ({
               ...option,
               disabled: option.value !== curve && mix.some((share) => share.curve === option.value),
             }))}
             value={curve}
-            onChange={({ currentTarget }) => change(n, { curve: currentTarget.value })}
+            onChange={(value) => change(n, { curve: value })}
             w={260}
           />
           <NumberField

@@ -1,4 +1,4 @@
-import { Button, Checkbox, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Checkbox, MultiSelect, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
@@ -6,6 +6,7 @@ import { useRunSimulation } from '~/api/simulations'
 import type { SimulationRun } from '~/api/types'
 import { SIMULATED_POLICIES, simulatedPolicy } from '~/lib/policies'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -89,7 +90,7 @@ export function RunSimulation() {
             required
             w={140}
           />
-          <NativeSelect
+          <Choice
             name="topology"
             label={strings.topology}
             data={Object.entries(TOPOLOGIES).map(([value, [rack, pod]]) => ({

@@ -6,6 +6,7 @@ import { useEdits } from '~/api/access'
 import { simulationQuery, useDeleteSimulation } from '~/api/simulations'
 import type { PolicyOutcome, SimulationDetail } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
+import { labelled } from '~/lib/options'
 import { formatPoints, formatShare } from '~/lib/performance'
 import { simulatedPolicy } from '~/lib/policies'
 import { formatMoment } from '~/lib/time'
@@ -69,7 +70,7 @@ function Distributions({ policies }: { policies: PolicyOutcome[] }) {
       {measures.length > 1 && (
         <Select
           label={strings.distributionOf}
-          data={measures.map((value) => ({ value, label: strings.measures[value] }))}
+          data={labelled(strings.measures, measures)}
           value={measure}
           onChange={(value) => setMeasure(value as Measure)}
           allowDeselect={false}

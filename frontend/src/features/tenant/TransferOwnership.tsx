@@ -1,8 +1,8 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { membersQuery, type OwnTenant, useTransferOwnership } from '~/api/members'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel } from '~/ui/Page'
@@ -45,11 +45,11 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
           doing={{ isPending: transfer.isPending, error: shownError(transfer.error) }}
           onConfirm={(tenantName) => act(userId, tenantName)}
         >
-          <NativeSelect
+          <Choice
             label={strings.newOwner}
             data={others.map(({ id, email }) => ({ value: id, label: email }))}
             value={userId}
-            onChange={({ currentTarget: { value } }) => setChosen(value)}
+            onChange={setChosen}
             w={240}
           />
         </Confirmation>

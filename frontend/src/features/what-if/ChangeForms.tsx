@@ -1,9 +1,11 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { curvesQuery } from '~/api/curves'
 import type { Application } from '~/api/types'
 import type { Change } from '~/lib/changes'
+import { named } from '~/lib/options'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { strings } from './strings'
@@ -36,8 +38,8 @@ export function ChangeForms({ vms, applications, onChange }: Props) {
           added_us: Number(value('added')),
         }))}
       >
-        <NativeSelect name="first" label={strings.betweenZone} data={zones} />
-        <NativeSelect name="second" label={strings.andZone} data={zones} defaultValue={zones[1] ?? zones[0] ?? ''} />
+        <Choice name="first" label={strings.betweenZone} data={zones} />
+        <Choice name="second" label={strings.andZone} data={zones} defaultValue={zones[1] ?? zones[0] ?? ''} />
         <NumberField name="added" label={strings.addedMicroseconds} defaultValue={200} step="any" required w={160} />
         <Button type="submit" variant="default">
           {strings.addLatency}
@@ -48,8 +50,8 @@ export function ChangeForms({ vms, applications, onChange }: Props) {
         aria-label={strings.recreateVm}
         onSubmit={form((value) => ({ kind: 'vm', vm: value('vm'), zone: value('zone') }))}
       >
-        <NativeSelect name="vm" label={strings.vm} data={vms.map(({ name }) => name)} />
-        <NativeSelect name="zone" label={strings.recreateIn} data={zones} />
+        <Choice name="vm" label={strings.vm} data={vms.map(({ name }) => name)} />
+        <Choice name="zone" label={strings.recreateIn} data={zones} />
         <Button type="submit" variant="default">
           {strings.recreate}
         </Button>
@@ -60,12 +62,8 @@ export function ChangeForms({ vms, applications, onChange }: Props) {
           aria-label={strings.otherCurve}
           onSubmit={form((value) => ({ kind: 'curve', application: value('application'), curve: value('curve') }))}
         >
-          <NativeSelect name="application" label={strings.application} data={applications.map(({ name }) => name)} />
-          <NativeSelect
-            name="curve"
-            label={strings.newCurve}
-            data={(curves.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          />
+          <Choice name="application" label={strings.application} data={applications.map(({ name }) => name)} />
+          <Choice name="curve" label={strings.newCurve} data={named(curves.data)} />
           <Button type="submit" variant="default">
             {strings.changeCurve}
           </Button>

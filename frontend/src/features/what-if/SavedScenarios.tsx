@@ -1,13 +1,15 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { scenariosQuery, useChangeScenario, useDeleteScenario, useKeepScenario } from '~/api/scenarios'
 import type { Scenario } from '~/api/types'
 import { type Change, changeWords } from '~/lib/changes'
+import { named } from '~/lib/options'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { Confirm } from '~/ui/Confirm'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
@@ -49,11 +51,12 @@ export function SavedScenarios({ mesh, changes, place, minutes, scenario, onOpen
   return (
     <>
       <form className={pageStyles.form} onSubmit={submit} aria-label={strings.scenarios}>
-        <NativeSelect
+        <Choice
           label={strings.savedScenarios}
           value={open?.id ?? ''}
-          onChange={(event) => onOpen(ofMesh.find(({ id }) => id === event.currentTarget.value) ?? null)}
-          data={[{ value: '', label: strings.none }, ...ofMesh.map(({ id, name }) => ({ value: id, label: name }))]}
+          onChange={(value) => onOpen(ofMesh.find(({ id }) => id === value) ?? null)}
+          none={strings.none}
+          data={named(ofMesh)}
         />
         <EditorsOnly>
           {open && (

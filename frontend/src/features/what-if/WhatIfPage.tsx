@@ -1,10 +1,12 @@
-import { Button, NativeSelect, Switch } from '@mantine/core'
+import { Button, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { applicationsQuery } from '~/api/applications'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { whatIfQuery } from '~/api/scenarios'
 import { type Change, changeWords, parseChanges } from '~/lib/changes'
+import { named } from '~/lib/options'
 import type { Patch } from '~/lib/searchParams'
+import { Choice } from '~/ui/Choice'
 import { ButtonLink } from '~/ui/links'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
@@ -39,16 +41,16 @@ export function WhatIfPage({ search, onSearch }: Props) {
   return (
     <Page title={strings.whatIf} lead={strings.whatIfLead}>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.mesh}
           value={mesh.id}
-          onChange={(event) => onSearch({ mesh: event.currentTarget.value, changes: undefined, scenario: undefined })}
-          data={meshes.data.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={(mesh) => onSearch({ mesh, changes: undefined, scenario: undefined })}
+          data={named(meshes.data)}
         />
-        <NativeSelect
+        <Choice
           label={<Term of="look-back">{strings.measurements}</Term>}
           value={String(search.minutes ?? '')}
-          onChange={(event) => onSearch({ minutes: Number(event.currentTarget.value) || undefined })}
+          onChange={(value) => onSearch({ minutes: Number(value) || undefined })}
           data={periodOptions(search.minutes ?? null)}
         />
       </div>

@@ -23,14 +23,7 @@ from sinemora.labs.tail_lab.core.fabric import (
     simulate_fabric,
 )
 from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows
-from sinemora.labs.tail_lab.core.policies import (
-    NAMES,
-    NATURAL,
-    TUNABLE,
-    USUAL_OF,
-    PacketPolicy,
-    TailTopology,
-)
+from sinemora.labs.tail_lab.core.policies import NAMES, NATURAL, TUNABLE, USUAL_OF, PacketPolicy, TailTopology
 from sinemora.labs.tail_lab.core.search import AlphaEvaluation, Goal, best_of, search
 from sinemora.labs.tail_lab.core.summary import Figures, Summary, TailFigure, figures_of, gain_percent, summary_of
 from sinemora.labs.tail_lab.core.workloads import Workload

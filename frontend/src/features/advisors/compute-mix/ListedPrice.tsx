@@ -1,8 +1,9 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { priceListsQuery } from '~/api/advisors'
 import type { PriceList } from '~/api/types'
 import { formatCount } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { pageStyles } from '~/ui/Page'
 import { CURRENCY } from './question'
 import { strings } from './strings'
@@ -26,19 +27,17 @@ export function ListedPrice<Kind extends Entry['kind']>({ kind, currency, onChoo
   return (
     <>
       {listed.length > 0 && (
-        <NativeSelect
+        <Choice
           label={strings.fromPriceList}
           value=""
-          data={[
-            { value: '', label: strings.chooseEntry },
-            ...listed.map(({ list, entry }, at) => ({
-              value: String(at),
-              label: strings.entry(`${entry.provider} ${entry.region}`, entry.name, priceOf(entry), list.name),
-            })),
-          ]}
-          onChange={({ currentTarget }) => {
-            const chosen = listed[Number(currentTarget.value)]
-            if (currentTarget.value !== '' && chosen) onChoose(chosen.entry)
+          none={strings.chooseEntry}
+          data={listed.map(({ list, entry }, at) => ({
+            value: String(at),
+            label: strings.entry(`${entry.provider} ${entry.region}`, entry.name, priceOf(entry), list.name),
+          }))}
+          onChange={(value) => {
+            const chosen = listed[Number(value)]
+            if (value !== '' && chosen) onChoose(chosen.entry)
           }}
         />
       )}

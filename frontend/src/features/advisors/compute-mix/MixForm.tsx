@@ -1,14 +1,16 @@
-import { Button, NativeSelect, Switch, Textarea, TextInput } from '@mantine/core'
+import { Button, Switch, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
+import { labelled, named } from '~/lib/options'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { NumberField, numberOf } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import styles from '../advisors.module.css'
 import { CurrencyField, ListedPrice } from './ListedPrice'
-import { type Ends, FIRST, type MixSearch, numbersOf, STATISTICS, type Statistic, type VmRow } from './question'
+import { type Ends, FIRST, type MixSearch, numbersOf, STATISTICS, type VmRow } from './question'
 import { strings } from './strings'
 
 type Question = Required<MixSearch>
@@ -59,11 +61,11 @@ export function MixForm({ asked, onAsk }: Props) {
           />
           {field(strings.loadPerSecond, draft.load, (load) => set({ load }))}
           {field(<Term of="response target">{strings.targetMs}</Term>, draft.target, (target) => set({ target }), 170)}
-          <NativeSelect
+          <Choice
             label={strings.targetStatistic}
             value={draft.statistic}
-            data={STATISTICS.map((value) => ({ value, label: strings.statistics[value] }))}
-            onChange={({ currentTarget }) => set({ statistic: currentTarget.value as Statistic })}
+            data={labelled(strings.statistics, STATISTICS)}
+            onChange={(statistic) => set({ statistic })}
           />
           {field(
             <Term of="coefficient of variation">{strings.variation}</Term>,
@@ -216,27 +218,27 @@ function Paths({ mesh, paths, onChange }: PathsProps) {
   return (
     <>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.mesh}
           value={chosen.id}
-          data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          onChange={({ currentTarget }) => onChange(currentTarget.value, [])}
+          data={named(meshes.data)}
+          onChange={(value) => onChange(value, [])}
         />
       </div>
       {paths.map((path, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
         <div key={at} className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.client}
             value={path.source}
             data={vms}
-            onChange={({ currentTarget }) => change(at, { source: currentTarget.value })}
+            onChange={(value) => change(at, { source: value })}
           />
-          <NativeSelect
+          <Choice
             label={strings.serviceVm}
             value={path.target}
             data={vms}
-            onChange={({ currentTarget }) => change(at, { target: currentTarget.value })}
+            onChange={(value) => change(at, { target: value })}
           />
           <Button
             variant="default"

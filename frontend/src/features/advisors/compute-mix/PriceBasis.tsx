@@ -1,10 +1,12 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { priceBasisQuery, useDeletePriceBasis, useSetPriceBasis } from '~/api/advisors'
 import { applicationsQuery } from '~/api/applications'
 import type { PriceBasis as Basis } from '~/api/types'
+import { named } from '~/lib/options'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -33,12 +35,7 @@ export function PriceBasis({ asked }: { asked: Required<MixSearch> }) {
           }
           return (
             <div className={pageStyles.form}>
-              <NativeSelect
-                label={strings.application}
-                value={id}
-                data={rows.map((row) => ({ value: row.id, label: row.name }))}
-                onChange={({ currentTarget }) => setChosen(currentTarget.value)}
-              />
+              <Choice label={strings.application} value={id} data={named(rows)} onChange={setChosen} />
               <OfApplication key={id} applicationId={id} asked={asked} />
             </div>
           )

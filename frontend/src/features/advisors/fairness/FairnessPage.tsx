@@ -1,11 +1,13 @@
-import { Button, Code, NativeSelect, Textarea } from '@mantine/core'
+import { Button, Code, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { fairnessQuery, useImportFairness } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Fairness } from '~/api/types'
+import { labelled, named } from '~/lib/options'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount, NO_VALUE, threeDigits } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { LiveNumber } from '~/ui/LiveNumber'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
@@ -47,33 +49,31 @@ export function FairnessPage({ search, onSearch }: Props) {
   return (
     <Page title={strings.fairness} lead={strings.fairnessLead}>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.mesh}
           value={mesh.id}
-          data={meshes.data.map(({ id, name }) => ({ value: id, label: name }))}
-          onChange={({ currentTarget }) =>
-            onSearch({ mesh: currentTarget.value, source: undefined, target: undefined })
-          }
+          data={named(meshes.data)}
+          onChange={(mesh) => onSearch({ mesh, source: undefined, target: undefined })}
         />
-        <NativeSelect
+        <Choice
           label={strings.among}
           value={asked.of}
-          data={OF.map((value) => ({ value, label: strings.of[value] }))}
-          onChange={({ currentTarget }) => onSearch({ of: currentTarget.value as FairnessOf })}
+          data={labelled(strings.of, OF)}
+          onChange={(of) => onSearch({ of })}
         />
         {asked.of === 'flows' ? (
           <>
-            <NativeSelect
+            <Choice
               label={strings.from}
               value={asked.source ?? ''}
               data={vms}
-              onChange={({ currentTarget }) => onSearch({ source: currentTarget.value })}
+              onChange={(source) => onSearch({ source })}
             />
-            <NativeSelect
+            <Choice
               label={strings.to}
               value={asked.target ?? ''}
               data={vms.filter((name) => name !== asked.source)}
-              onChange={({ currentTarget }) => onSearch({ target: currentTarget.value })}
+              onChange={(target) => onSearch({ target })}
             />
           </>
         ) : (

@@ -1,11 +1,13 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { tokenBucketsQuery, useSetTokenBucket, vmsQuery } from '~/api/inventory'
 import type { Shaping, TokenBucket } from '~/api/types'
+import { labelled, named } from '~/lib/options'
 import { forecastWords } from '~/lib/tokenBuckets'
 import { formatBitRate, formatDecimalBytes } from '~/lib/traffic'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -37,20 +39,20 @@ export function SaveBucket({ bucket, bursts }: Props) {
         {strings.saveLead(bursts ? strings.saveDetected : strings.saveStated)} {bucket.upper && strings.saveSustained}
       </p>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.saveVm}
           value={vm.id}
-          data={all.map(({ id, name }) => ({ value: id, label: name }))}
-          onChange={({ currentTarget }) => {
-            setChosen(currentTarget.value)
+          data={named(all)}
+          onChange={(value) => {
+            setChosen(value)
             save.reset()
           }}
         />
-        <NativeSelect
+        <Choice
           label={strings.saveDirection}
           value={direction}
-          data={DIRECTIONS.map((value) => ({ value, label: strings.saveDirections[value] }))}
-          onChange={({ currentTarget }) => setDirection(currentTarget.value as (typeof DIRECTIONS)[number])}
+          data={labelled(strings.saveDirections, DIRECTIONS)}
+          onChange={setDirection}
         />
         <Button
           loading={save.isPending}

@@ -1,10 +1,12 @@
-import { Checkbox, NativeSelect } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { shapingQuery } from '~/api/advisors'
 import { useHasLab } from '~/api/labs'
+import { labelled } from '~/lib/options'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { LiveNumber } from '~/ui/LiveNumber'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -59,13 +61,11 @@ export function ShapingPage({ search, onSearch }: Props) {
             <div className={pageStyles.form}>
               {number('rate', strings.rate)}
               {number('burst', strings.burst)}
-              <NativeSelect
+              <Choice
                 label={strings.mechanism}
                 value={search.mechanism ?? 'policer'}
-                data={MECHANISMS.map((value) => ({ value, label: strings.mechanisms[value] }))}
-                onChange={({ currentTarget }) =>
-                  onSearch({ mechanism: currentTarget.value as (typeof MECHANISMS)[number] })
-                }
+                data={labelled(strings.mechanisms, MECHANISMS)}
+                onChange={(mechanism) => onSearch({ mechanism })}
               />
             </div>
           </>
@@ -75,13 +75,11 @@ export function ShapingPage({ search, onSearch }: Props) {
         <div className={pageStyles.form}>
           {number('use', strings.useRate)}
           {number('transfer', strings.transfer)}
-          <NativeSelect
+          <Choice
             label={strings.communication}
             value={search.communication ?? 'request_reply'}
-            data={COMMUNICATIONS.map((value) => ({ value, label: strings.communications[value] }))}
-            onChange={({ currentTarget }) =>
-              onSearch({ communication: currentTarget.value as (typeof COMMUNICATIONS)[number] })
-            }
+            data={labelled(strings.communications, COMMUNICATIONS)}
+            onChange={(communication) => onSearch({ communication })}
           />
           {number('packet', strings.packet)}
           {number('writes', strings.writes)}

@@ -1,8 +1,9 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { tailsQuery } from '~/api/advisors'
 import { meshesQuery } from '~/api/meshes'
+import { named } from '~/lib/options'
 import { formatDelay, NO_VALUE } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { TextLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -21,12 +22,7 @@ export function Tails({ meshId, onMesh }: { meshId: string | undefined; onMesh: 
       {mesh && (
         <>
           <div className={pageStyles.form}>
-            <NativeSelect
-              label={strings.mesh}
-              value={mesh.id}
-              data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-              onChange={({ currentTarget }) => onMesh(currentTarget.value)}
-            />
+            <Choice label={strings.mesh} value={mesh.id} data={named(meshes.data)} onChange={onMesh} />
           </div>
           <Sources mesh={mesh.id} />
           <h3>{strings.connections}</h3>

@@ -1,6 +1,8 @@
-import { Button, FileButton, MultiSelect, NativeSelect, Textarea } from '@mantine/core'
+import { Button, FileButton, MultiSelect, Textarea } from '@mantine/core'
 import type { FormEvent } from 'react'
+import { labelled } from '~/lib/options'
 import type { Patch } from '~/lib/searchParams'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
@@ -16,7 +18,6 @@ import {
   SPREADS,
   type TailSearch,
   TOPOLOGIES,
-  type Topology,
   WORKLOADS,
 } from './question'
 import { strings } from './strings'
@@ -78,27 +79,25 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
   return (
     <form onSubmit={submit}>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.topology}
           value={topology}
-          data={TOPOLOGIES.map((value) => ({ value, label: strings.topologies[value] }))}
-          onChange={({ currentTarget }) =>
-            onSearch({ topology: currentTarget.value as Topology, policies: undefined, against: undefined })
-          }
+          data={labelled(strings.topologies, TOPOLOGIES)}
+          onChange={(topology) => onSearch({ topology, policies: undefined, against: undefined })}
         />
-        <NativeSelect
+        <Choice
           label={strings.workload}
           value={workload}
-          data={WORKLOADS.map((value) => ({ value, label: strings.workloads[value] }))}
-          onChange={({ currentTarget }) => onSearch({ workload: currentTarget.value as (typeof WORKLOADS)[number] })}
+          data={labelled(strings.workloads, WORKLOADS)}
+          onChange={(workload) => onSearch({ workload })}
         />
         {number('load', strings.load, 5, 95)}
         {isLink && number('link', strings.link, 1, 400_000)}
-        <NativeSelect
+        <Choice
           label={<Term of="tail mean">{strings.objective}</Term>}
           value={search.objective ?? FIRST.objective}
-          data={FIGURES.map((value) => ({ value, label: strings.figures[value] }))}
-          onChange={({ currentTarget }) => onSearch({ objective: currentTarget.value as (typeof FIGURES)[number] })}
+          data={labelled(strings.figures, FIGURES)}
+          onChange={(objective) => onSearch({ objective })}
         />
         <NumberField
           key={`limit ${search.limit}`}
@@ -115,7 +114,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
         />
         <MultiSelect
           label={strings.policies}
-          data={POLICIES_OF[topology].map((value) => ({ value, label: strings.names[value] }))}
+          data={labelled(strings.names, POLICIES_OF[topology])}
           value={policies}
           onChange={(chosen) => onSearch({ policies: chosen.length > 0 ? chosen.join(',') : undefined })}
           className={advisors.wide}
@@ -150,36 +149,28 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
       <details className={advisors.advanced}>
         <summary>{strings.advanced}</summary>
         <div className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.against}
             value={againstOf(search) ?? ''}
-            data={[
-              { value: '', label: isLink ? strings.byKnowledge : strings.sameTransport },
-              ...BASELINES_OF[topology].map((value) => ({ value, label: strings.names[value] })),
-            ]}
-            onChange={({ currentTarget }) =>
-              onSearch({ against: (currentTarget.value || undefined) as TailSearch['against'] })
-            }
+            none={isLink ? strings.byKnowledge : strings.sameTransport}
+            data={labelled(strings.names, BASELINES_OF[topology])}
+            onChange={(value) => onSearch({ against: (value || undefined) as TailSearch['against'] })}
           />
           {isLink && (
-            <NativeSelect
+            <Choice<string>
               label={<Term of="priority class">{strings.classes}</Term>}
-              value={search.classes ?? ''}
-              data={[
-                { value: '', label: strings.noClasses },
-                ...[2, 4, 8].map((value) => ({ value: String(value), label: String(value) })),
-              ]}
-              onChange={({ currentTarget }) =>
-                onSearch({ classes: currentTarget.value ? Number(currentTarget.value) : undefined })
-              }
+              value={String(search.classes ?? '')}
+              none={strings.noClasses}
+              data={['2', '4', '8']}
+              onChange={(value) => onSearch({ classes: value ? Number(value) : undefined })}
             />
           )}
           {isLink && search.classes !== undefined && (
-            <NativeSelect
+            <Choice
               label={strings.spread}
               value={search.spread ?? FIRST.spread}
-              data={SPREADS.map((value) => ({ value, label: strings.spreads[value] }))}
-              onChange={({ currentTarget }) => onSearch({ spread: currentTarget.value as (typeof SPREADS)[number] })}
+              data={labelled(strings.spreads, SPREADS)}
+              onChange={(spread) => onSearch({ spread })}
             />
           )}
           {optional('alpha', strings.alpha, strings.bySearch, 0, 1e15)}

@@ -1,7 +1,9 @@
-import { Anchor, NativeSelect } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { TailStudy } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
+import { labelled } from '~/lib/options'
 import { formatCount, formatDelay, formatWhole, NO_VALUE, threeDigits } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
@@ -76,11 +78,11 @@ function Outcomes({ study, gains, onGains }: Props) {
   return (
     <>
       {baseline && (
-        <NativeSelect
+        <Choice
           label={strings.gainsOver}
           value={baseline}
-          data={there.map((value) => ({ value, label: strings.names[value] }))}
-          onChange={({ currentTarget }) => onGains(currentTarget.value as TailSearch['gains'])}
+          data={labelled(strings.names, there)}
+          onChange={onGains}
           maw={200}
         />
       )}

@@ -1,11 +1,13 @@
-import { Button, Checkbox, NativeSelect, Textarea } from '@mantine/core'
+import { Button, Checkbox, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { transferPlanQuery } from '~/api/advisors'
 import { meshesQuery } from '~/api/meshes'
 import type { TransferPlan, TransferQuestion } from '~/api/types'
+import { named } from '~/lib/options'
 import { formatShare } from '~/lib/performance'
 import { formatCount, formatDelay, threeDigits } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -21,7 +23,6 @@ import {
   requestOf,
   rowsOf,
   TOPOLOGIES,
-  type Topology,
   TRANSFERS_MAX,
   type TransferSearch,
   transferSearch,
@@ -112,14 +113,14 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
     <form onSubmit={submit} className={pageStyles.list}>
       <Panel title={strings.network}>
         <div className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.topology}
             value={draft.topology ?? FIRST_TOPOLOGY}
             data={TOPOLOGIES.filter((value) => value !== 'zones' || (draft.mesh && draft.list)).map((value) => ({
               value,
               label: strings.topologies[value],
             }))}
-            onChange={({ currentTarget }) => set({ topology: currentTarget.value as Topology })}
+            onChange={(topology) => set({ topology })}
           />
           {number('capacity', strings.capacity, 0.001)}
           {(draft.topology ?? FIRST_TOPOLOGY) !== 'star' && number('oversubscription', strings.oversubscription, 1)}
@@ -128,14 +129,12 @@ function Form({ search, onAsk }: { search: TransferSearch; onAsk: (question: Tra
       <Panel title={strings.list}>
         <p className={pageStyles.lead}>{strings.listLead}</p>
         <div className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.mesh}
             value={draft.mesh ?? ''}
-            data={[
-              { value: '', label: strings.noMesh },
-              ...(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-            ]}
-            onChange={({ currentTarget }) => set({ mesh: currentTarget.value })}
+            none={strings.noMesh}
+            data={named(meshes.data)}
+            onChange={(mesh) => set({ mesh })}
           />
           <Textarea
             label={strings.lines}

@@ -1,11 +1,13 @@
-import { Checkbox, NativeSelect } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { transportQuery } from '~/api/advisors'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Transport } from '~/api/types'
+import { labelled, named } from '~/lib/options'
 import type { Patch } from '~/lib/searchParams'
 import { type Clock, formatMoment } from '~/lib/time'
 import { formatDelay, formatRatio, threeDigits } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { LiveNumber } from '~/ui/LiveNumber'
 import { Page, Panel, pageStyles } from '~/ui/Page'
@@ -47,27 +49,24 @@ export function TransportPage({ search, onSearch }: Props) {
     />
   )
   const end = (field: 'source' | 'target', label: string) => (
-    <NativeSelect
+    <Choice
       label={label}
       value={search[field] ?? ''}
-      data={[{ value: '', label: strings.none }, ...vms]}
-      onChange={({ currentTarget }) => onSearch({ [field]: currentTarget.value || undefined })}
+      none={strings.none}
+      data={vms}
+      onChange={(value) => onSearch({ [field]: value || undefined })}
     />
   )
   return (
     <Page title={strings.transport} lead={strings.transportLead}>
       <Panel title={strings.path}>
         <div className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.mesh}
             value={mesh?.id ?? ''}
-            data={[
-              { value: '', label: strings.anyPath },
-              ...(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-            ]}
-            onChange={({ currentTarget }) =>
-              onSearch({ mesh: currentTarget.value || undefined, source: undefined, target: undefined })
-            }
+            none={strings.anyPath}
+            data={named(meshes.data)}
+            onChange={(value) => onSearch({ mesh: value || undefined, source: undefined, target: undefined })}
           />
           {mesh && end('source', strings.from)}
           {mesh && end('target', strings.to)}
@@ -75,25 +74,21 @@ export function TransportPage({ search, onSearch }: Props) {
       </Panel>
       <Panel title={strings.transfer}>
         <div className={pageStyles.form}>
-          <NativeSelect
+          <Choice
             label={strings.pattern}
             value={search.pattern ?? 'one_to_one'}
-            data={PATTERNS.map((value) => ({ value, label: strings.patterns[value] }))}
-            onChange={({ currentTarget }) => onSearch({ pattern: currentTarget.value as (typeof PATTERNS)[number] })}
+            data={labelled(strings.patterns, PATTERNS)}
+            onChange={(pattern) => onSearch({ pattern })}
           />
           {number('fan_in', strings.fanIn, 1)}
           {number('volume_ratio', strings.volumeRatio, 1)}
           {number('transfer_percent', strings.transferPercent, 50)}
-          <NativeSelect
+          <Choice
             label={strings.ecn}
             value={search.ecn ?? ''}
-            data={[
-              { value: '', label: strings.ecnUnknown },
-              ...ECN.map((value) => ({ value, label: strings.ecns[value] })),
-            ]}
-            onChange={({ currentTarget }) =>
-              onSearch({ ecn: (currentTarget.value || undefined) as TransportSearch['ecn'] })
-            }
+            none={strings.ecnUnknown}
+            data={labelled(strings.ecns, ECN)}
+            onChange={(value) => onSearch({ ecn: (value || undefined) as TransportSearch['ecn'] })}
           />
           {number('interfaces', strings.interfaces, 1)}
         </div>

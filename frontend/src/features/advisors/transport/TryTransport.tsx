@@ -1,10 +1,11 @@
-import { Button, Checkbox, NativeSelect } from '@mantine/core'
+import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useEdits } from '~/api/access'
 import { bulkSendersQuery, useStartTrial } from '~/api/bulk'
 import type { BulkSender, TransportVariant } from '~/api/types'
 import { threeDigits } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { NumberField, numberOf } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -131,14 +132,12 @@ function Variant({
   return (
     <fieldset className={pageStyles.form}>
       <legend>{name}</legend>
-      <NativeSelect
+      <Choice
         label={strings.congestion}
         value={value.congestion ?? ''}
-        data={[
-          { value: '', label: strings.kernelDefault(controls[0] ?? '') },
-          ...controls.map((control) => ({ value: control, label: control })),
-        ]}
-        onChange={({ currentTarget }) => onChange({ ...value, congestion: currentTarget.value || null })}
+        none={strings.kernelDefault(controls[0] ?? '')}
+        data={controls}
+        onChange={(congestion) => onChange({ ...value, congestion: congestion || null })}
       />
       <NumberField
         label={strings.connections}

@@ -1,8 +1,9 @@
-import { Checkbox, Group, NativeSelect } from '@mantine/core'
+import { Checkbox, Group } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Route } from '~/api/receivers'
 import type { Difference } from '~/lib/edited'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
+import { Choice } from '~/ui/Choice'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
@@ -24,11 +25,6 @@ interface Props {
   onClose: () => void
 }
 
-const TOLD = [
-  { value: '', label: strings.inherited },
-  { value: 'yes', label: strings.yes },
-  { value: 'no', label: strings.no },
-]
 const resolvedOf = (value: string) => (value === '' ? null : value === 'yes')
 
 /** Edit one route: matchers, receivers and options. */
@@ -63,20 +59,21 @@ export function BranchEditor({ branch, isNew, receivers, saving, changes, onRead
             </Group>
           </Checkbox.Group>
           <div className={pageStyles.form}>
-            <NativeSelect
+            <Choice
               name="repeat"
               label={strings.repeatUntilAcknowledged}
               defaultValue={String(branch.repeat_s ?? '')}
               data={withPresent(REPEATS, branch.repeat_s, strings.everySeconds)}
             />
-            <NativeSelect
+            <Choice
               name="resolved"
               label={strings.notifyWhenResolved}
               defaultValue={branch.resolved == null ? '' : branch.resolved ? 'yes' : 'no'}
-              data={TOLD}
+              none={strings.inherited}
+              data={{ yes: strings.yes, no: strings.no }}
             />
           </div>
-          <NativeSelect
+          <Choice
             name="hold"
             label={strings.groupBelowCritical}
             description={strings.groupHelp}

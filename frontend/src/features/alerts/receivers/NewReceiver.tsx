@@ -1,9 +1,11 @@
-import { Button, Checkbox, NativeSelect } from '@mantine/core'
+import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { aboutQuery } from '~/api/access'
 import { type Receiver, type ReceiverKind, routingQuery, useCreateReceiver, useWriteRouting } from '~/api/receivers'
+import { labelled } from '~/lib/options'
 import { Problem } from '~/lib/problem'
+import { Choice } from '~/ui/Choice'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from '../strings'
@@ -21,7 +23,7 @@ export function NewReceiver({ onDone }: { onDone: () => void }) {
   const [isDefault, setDefault] = useState(true)
   // A heartbeat gets no incidents.
   const isRoutable = kind !== 'heartbeat'
-  const kinds = Object.entries(RECEIVER_KINDS).filter(([value]) => mails || value !== 'email')
+  const kinds = labelled(RECEIVER_KINDS).filter(({ value }) => mails || value !== 'email')
   const wrong = (pointer: string) => (create.error instanceof Problem ? create.error.field(pointer) : undefined)
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -41,13 +43,7 @@ export function NewReceiver({ onDone }: { onDone: () => void }) {
   return (
     <>
       <form className={pageStyles.form} onSubmit={submit}>
-        <NativeSelect
-          label={strings.kind}
-          value={kind}
-          onChange={(event) => setKind(event.currentTarget.value as ReceiverKind)}
-          data={kinds.map(([value, label]) => ({ value, label }))}
-          w={170}
-        />
+        <Choice label={strings.kind} value={kind} onChange={setKind} data={kinds} w={170} />
         <ReceiverFields kind={kind} wrong={wrong} />
         {isRoutable && (
           <Checkbox

@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { jobQuery } from '~/api/jobs'
@@ -6,20 +6,21 @@ import { type BackTestResult, type RuleInput, useBackTest } from '~/api/rules'
 import type { Job } from '~/api/types'
 import { formatMoment } from '~/lib/time'
 import { formatCount, formatWhole } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 import { strings } from '../strings'
 
-const HOURS = [
-  { value: '1', label: strings.lastHour },
-  { value: '6', label: strings.last6Hours },
-  { value: '24', label: strings.last24Hours },
-  { value: '72', label: strings.last3Days },
-  { value: '168', label: strings.last7Days },
-  { value: '720', label: strings.last30Days },
-]
+const HOURS: Record<string, string> = {
+  1: strings.lastHour,
+  6: strings.last6Hours,
+  24: strings.last24Hours,
+  72: strings.last3Days,
+  168: strings.last7Days,
+  720: strings.last30Days,
+}
 
 /** Evaluate the edited rule on stored windows; nothing is saved and no one is notified. */
 export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) {
@@ -40,12 +41,7 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
   return (
     <Panel title={strings.backTest}>
       <div className={pageStyles.form}>
-        <NativeSelect
-          label={strings.backTestPeriod}
-          value={hours}
-          onChange={(event) => setHours(event.currentTarget.value)}
-          data={HOURS}
-        />
+        <Choice label={strings.backTestPeriod} value={hours} onChange={setHours} data={HOURS} />
         <Button variant="default" onClick={ask} loading={test.isPending}>
           {strings.runBackTest}
         </Button>
@@ -86,10 +82,7 @@ function Found({ job }: { job: Job }) {
     <>
       <Notice
         tone={incidents === 0 ? 'good' : 'info'}
-        title={strings.backTestResult(
-          times,
-          HOURS.find(({ value }) => value === String(hours))?.label ?? strings.hours(hours),
-        )}
+        title={strings.backTestResult(times, HOURS[hours] ?? strings.hours(hours))}
       >
         {by === 'minutes' ? strings.triedByMinute : ''}
         {listed.length < incidents ? strings.firstIncidents(listed.length) : ''}

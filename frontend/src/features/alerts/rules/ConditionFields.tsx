@@ -1,11 +1,11 @@
-import { NativeSelect } from '@mantine/core'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
+import { Choice } from '~/ui/Choice'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import { strings } from '../strings'
-import { type Draft, type PartProps, unitName } from './draft'
+import { type PartProps, unitName } from './draft'
 import { draftNumbers } from './draftNumbers'
-import { AMONG_OPTIONS, KINDS, TIMESCALE_OPTIONS } from './ruleWords'
+import { AMONG_OPTIONS, KINDS, TIMESCALES } from './ruleWords'
 
 /** The condition of a rule: its kind, and the fields of that kind. */
 export function ConditionFields(part: PartProps) {
@@ -17,27 +17,27 @@ export function ConditionFields(part: PartProps) {
   return (
     <Panel title={strings.condition}>
       <div className={pageStyles.form}>
-        <NativeSelect
+        <Choice
           label={strings.type}
           value={kind}
-          onChange={(event) => patch({ kind: event.currentTarget.value as Draft['kind'] })}
-          data={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
+          onChange={(kind) => patch({ kind })}
+          data={KINDS}
           error={wrong('condition')}
           w={300}
         />
         {ofValue && (
-          <NativeSelect
+          <Choice
             label={strings.metric}
             value={metric}
-            onChange={(event) => patch({ metric: event.currentTarget.value as Draft['metric'] })}
+            onChange={(metric) => patch({ metric })}
             data={METRIC_OPTIONS}
           />
         )}
         {ofValue && facts(metric).hasStatistic && (
-          <NativeSelect
+          <Choice
             label={<Term of="p99">{strings.statistic}</Term>}
             value={draft.statistic}
-            onChange={(event) => patch({ statistic: event.currentTarget.value as Draft['statistic'] })}
+            onChange={(statistic) => patch({ statistic })}
             data={STATISTIC_OPTIONS}
           />
         )}
@@ -84,10 +84,10 @@ export function ConditionFields(part: PartProps) {
           })}
         {kind === 'fairness' && (
           <>
-            <NativeSelect
+            <Choice
               label={strings.among}
               value={draft.among}
-              onChange={(event) => patch({ among: event.currentTarget.value as Draft['among'] })}
+              onChange={(among) => patch({ among })}
               data={AMONG_OPTIONS}
               error={wrong('condition/among')}
             />
@@ -110,11 +110,11 @@ export function ConditionFields(part: PartProps) {
             w: 190,
           })}
         {kind === 'baseline' && (
-          <NativeSelect
+          <Choice
             label={<Term of="baseline">{strings.baseline}</Term>}
             value={draft.timescale}
-            onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
-            data={TIMESCALE_OPTIONS}
+            onChange={(timescale) => patch({ timescale })}
+            data={TIMESCALES}
           />
         )}
         {(kind === 'baseline' || kind === 'spike') &&

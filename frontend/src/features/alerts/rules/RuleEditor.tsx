@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useState } from 'react'
@@ -8,6 +8,7 @@ import { changedFields } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { PendingPage } from '~/ui/PendingPage'
 import { Failed } from '~/ui/State'
@@ -87,10 +88,10 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
                 error={part.wrong('name')}
                 w={280}
               />
-              <NativeSelect
+              <Choice
                 label={strings.severity}
                 value={draft.severity}
-                onChange={(event) => part.patch({ severity: event.currentTarget.value as Draft['severity'] })}
+                onChange={(value) => part.patch({ severity: value as Draft['severity'] })}
                 data={Object.entries(SEVERITIES).map(([value, { word }]) => ({ value, label: word }))}
               />
               <TextInput

@@ -1,4 +1,4 @@
-import { NativeSelect, useComputedColorScheme } from '@mantine/core'
+import { useComputedColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -6,9 +6,11 @@ import { rosterQuery } from '~/api/meshes'
 import { type RuleInput, rulePreviewQuery } from '~/api/rules'
 import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { tickLabels, title } from '~/lib/metrics'
+import { named } from '~/lib/options'
 import { Problem } from '~/lib/problem'
 import { formatMoment } from '~/lib/time'
 import { formatDelay, formatRatio } from '~/lib/units'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -18,12 +20,7 @@ import { firings, firingWords } from './firings'
 import styles from './rulePreview.module.css'
 import { canBeDrawn } from './ruleWords'
 
-const HOURS = [
-  { value: '1', label: strings.lastHour },
-  { value: '3', label: strings.last3Hours },
-  { value: '12', label: strings.last12Hours },
-  { value: '24', label: strings.last24Hours },
-]
+const HOURS = { 1: strings.lastHour, 3: strings.last3Hours, 12: strings.last12Hours, 24: strings.last24Hours }
 
 interface Props {
   meshId: string
@@ -45,29 +42,19 @@ export function RulePreview({ meshId, rule, path }: Props) {
     (vms.find((vm) => vm.name === name) ?? vms[otherwise])?.id ?? ''
   const source = ends?.source ?? idOf(path[0], 0)
   const target = ends?.target ?? idOf(path[1], 1)
-  const data = vms.map(({ id, name }) => ({ value: id, label: name }))
+  const data = named(vms)
   if (!canBeDrawn(rule.condition) || vms.length < 2) return null
   return (
     <Panel title={strings.previewOnPath}>
       <div className={pageStyles.form}>
-        <NativeSelect
-          label={strings.from}
-          value={source}
-          onChange={(event) => setEnds({ source: event.currentTarget.value, target })}
-          data={data}
-        />
-        <NativeSelect
+        <Choice label={strings.from} value={source} onChange={(source) => setEnds({ source, target })} data={data} />
+        <Choice
           label={strings.to}
           value={target}
-          onChange={(event) => setEnds({ source, target: event.currentTarget.value })}
+          onChange={(value) => setEnds({ source, target: value })}
           data={data}
         />
-        <NativeSelect
-          label={strings.period}
-          value={hours}
-          onChange={(event) => setHours(event.currentTarget.value)}
-          data={HOURS}
-        />
+        <Choice label={strings.period} value={hours} onChange={setHours} data={HOURS} />
       </div>
       {source === target ? (
         <Notice tone="info">{strings.twoEnds}</Notice>

@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, NativeSelect, Switch } from '@mantine/core'
+import { Button, FileButton, Group, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEdits } from '~/api/access'
 import { serverNow } from '~/api/connection'
@@ -7,10 +7,12 @@ import { meshesQuery } from '~/api/meshes'
 import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDeleteRule } from '~/api/rules'
 import type { Mesh } from '~/api/types'
 import { actOnRows } from '~/lib/inTurn'
+import { named } from '~/lib/options'
 import { timeOf } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { ButtonLink, TextLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
@@ -58,13 +60,7 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
       lead={strings.rulesLead}
       action={
         <Group gap="xs" align="end">
-          <NativeSelect
-            aria-label={strings.mesh}
-            size="xs"
-            value={meshId}
-            data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
-            onChange={(event) => onMesh(event.currentTarget.value)}
-          />
+          <Choice aria-label={strings.mesh} size="xs" value={meshId} data={named(meshes)} onChange={onMesh} />
           <Button
             variant="default"
             size="xs"

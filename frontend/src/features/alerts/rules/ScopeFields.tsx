@@ -1,7 +1,8 @@
-import { MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { MultiSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { applicationsQuery } from '~/api/applications'
 import { rosterQuery } from '~/api/meshes'
+import { Choice } from '~/ui/Choice'
 import { Panel, pageStyles } from '~/ui/Page'
 import { strings } from '../strings'
 import type { PartProps } from './draft'
@@ -65,17 +66,15 @@ export function ScopeFields({ draft, patch, wrong, meshId }: PartProps & { meshI
           error={wrong('scope/labels')}
           w={230}
         />
-        <NativeSelect
+        <Choice
           label={strings.application}
           value={draft.application}
-          onChange={(event) => patch({ application: event.currentTarget.value })}
-          data={[
-            { value: '', label: strings.anyApplication },
-            ...withChosen(names, draft.application ? [draft.application] : []).map((name) => ({
-              value: name,
-              label: name,
-            })),
-          ]}
+          onChange={(application) => patch({ application })}
+          none={strings.anyApplication}
+          data={withChosen(names, draft.application ? [draft.application] : []).map((name) => ({
+            value: name,
+            label: name,
+          }))}
           w={230}
         />
       </div>

@@ -2,6 +2,7 @@
 
 import type { Condition, Rule, RuleInput, RuleScope } from '~/api/rules'
 import { title } from '~/lib/metrics'
+import { labelled } from '~/lib/options'
 import { sentenceCase } from '~/lib/text'
 import { formatDelay, formatRatio } from '~/lib/units'
 import { SEVERITIES } from '~/ui/severity'
@@ -26,7 +27,7 @@ const AMONG: Record<Condition['among'], string> = {
   flows: strings.amongFlows,
 }
 
-export const AMONG_OPTIONS = Object.entries(AMONG).map(([value, label]) => ({ value, label: sentenceCase(label) }))
+export const AMONG_OPTIONS = labelled(AMONG).map(({ value, label }) => ({ value, label: sentenceCase(label) }))
 
 /** Kinds that look at paths. */
 const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'loss', 'spike']
@@ -34,13 +35,11 @@ const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'loss',
 /** Return true when a condition has a value over time on one path, which can be drawn. */
 export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'
 
-const TIMESCALES: Record<Condition['timescale'], string> = {
+export const TIMESCALES: Record<Condition['timescale'], string> = {
   short: strings.baselineShort,
   long: strings.baselineLong,
   weekly: strings.baselineWeekly,
 }
-
-export const TIMESCALE_OPTIONS = Object.entries(TIMESCALES).map(([value, label]) => ({ value, label }))
 
 const amount = (metric: Condition['metric'], value: number) =>
   metric === 'loss' ? formatRatio(value) : formatDelay(value)

@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { type SilenceFromNow, useCreateSilence, usePreviewSilence } from '~/api/silences'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -12,14 +13,14 @@ import { MatcherFields, type TypedMatcher } from '../MatcherFields'
 import { strings } from '../strings'
 import { minuteOfDay, WEEKDAYS } from './silenceWords'
 
-const LASTS = [
-  { value: '1', label: strings.oneHour },
-  { value: '4', label: strings.fourHours },
-  { value: '24', label: strings.oneDay },
-  { value: '168', label: strings.oneWeek },
-  { value: '720', label: strings.thirtyDays },
-  { value: '8760', label: strings.oneYear },
-]
+const LASTS = {
+  1: strings.oneHour,
+  4: strings.fourHours,
+  24: strings.oneDay,
+  168: strings.oneWeek,
+  720: strings.thirtyDays,
+  8760: strings.oneYear,
+}
 
 const FIRST: TypedMatcher[] = [{ id: 0, label: 'mesh', value: '', negate: false }]
 
@@ -86,14 +87,7 @@ export function NewSilence({ onDone }: { onDone: () => void }) {
             error={wrong('comment')}
             w={320}
           />
-          <NativeSelect
-            name="hours"
-            label={strings.endsIn}
-            data={LASTS}
-            defaultValue="4"
-            error={wrong('ends_at')}
-            w={120}
-          />
+          <Choice name="hours" label={strings.endsIn} data={LASTS} defaultValue="4" error={wrong('ends_at')} w={120} />
           <Checkbox
             label={strings.repeatWeekly}
             checked={weekly}
@@ -102,7 +96,7 @@ export function NewSilence({ onDone }: { onDone: () => void }) {
           />
           {weekly && (
             <>
-              <NativeSelect
+              <Choice
                 name="weekday"
                 label={strings.weekday}
                 data={WEEKDAYS.map((label, day) => ({ value: String(day), label }))}

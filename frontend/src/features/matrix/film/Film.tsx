@@ -1,4 +1,4 @@
-import { ActionIcon, Button, NativeSelect, SegmentedControl } from '@mantine/core'
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay, IconPlayerSkipBack, IconPlayerSkipForward } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useMemo, useState } from 'react'
@@ -9,6 +9,7 @@ import { matrixQuery, type Shown, type When } from '~/api/measurements'
 import { endOf, FILMS, type Film as FilmRange, stepRange, type Track } from '~/lib/film'
 import { facts } from '~/lib/metrics'
 import { type Clock, formatMinute, formatRange } from '~/lib/time'
+import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
 import { codingOf } from '../useMatrix'
 import styles from './film.module.css'
@@ -111,12 +112,12 @@ export function Film({ meshId, shown, film }: Props) {
         <p className={styles.time} title={words}>
           {failed ? strings.failed : words}
         </p>
-        <NativeSelect
+        <Choice
           size="xs"
           aria-label={strings.speed}
           data={SPEEDS.map((value) => ({ value: String(value), label: strings.speedOf(value) }))}
           value={String(speed)}
-          onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}
+          onChange={(value) => setSpeed(Number(value))}
         />
         <SegmentedControl
           size="xs"

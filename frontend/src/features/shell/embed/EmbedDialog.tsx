@@ -1,13 +1,15 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { serverNow } from '~/api/connection'
 import { useCreateEmbedLink } from '~/api/embeds'
 import { meshesQuery } from '~/api/meshes'
-import { Problem } from '~/lib/problem'
+import { named } from '~/lib/options'
+import { fieldsOf } from '~/lib/problem'
 import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
+import { Choice } from '~/ui/Choice'
 import { CopyText } from '~/ui/CopyText'
 import { Dialog } from '~/ui/Dialog'
 import { pageStyles } from '~/ui/Page'
@@ -16,12 +18,7 @@ import { strings } from '../strings'
 import { EmbedLinks } from './EmbedLinks'
 import { type EmbedTarget, embedAddress, embedSnippet } from './embedView'
 
-const LIVES = [
-  { value: '7', label: strings.sevenDays },
-  { value: '30', label: strings.thirtyDays },
-  { value: '90', label: strings.ninetyDays },
-  { value: '365', label: strings.oneYear },
-]
+const LIVES = { 7: strings.sevenDays, 30: strings.thirtyDays, 90: strings.ninetyDays, 365: strings.oneYear }
 
 interface Props {
   target: EmbedTarget
@@ -48,7 +45,7 @@ function NewLink({ target }: { target: EmbedTarget }) {
   const { data: meshes } = useQuery(meshesQuery)
   const [chosen, setChosen] = useState('')
   const meshId = target.mesh_id ?? (chosen || meshes?.[0]?.id)
-  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+  const field = fieldsOf(create)
 
   function submit(form: FormData) {
     if (!meshId) return
@@ -65,31 +62,24 @@ function NewLink({ target }: { target: EmbedTarget }) {
     <>
       <ActionForm onSubmit={submit} doing={create} action={strings.createLink}>
         <TextInput
-          name="name"
+          {...field('name')}
           label={strings.embedName}
           placeholder={strings.embedNameExample}
           required
           withAsterisk={false}
           {...longest(100)}
-          error={field('name')}
           data-autofocus
           w={200}
         />
         {target.mesh_id === undefined && (
-          <NativeSelect
-            label={strings.mesh}
-            data={(meshes ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-            value={meshId ?? ''}
-            onChange={({ currentTarget: { value } }) => setChosen(value)}
-            w={140}
-          />
+          <Choice label={strings.mesh} data={named(meshes)} value={meshId ?? ''} onChange={setChosen} w={140} />
         )}
-        <NativeSelect
+        <Choice
           name="days"
           label={strings.expiresIn}
           data={LIVES}
           defaultValue="30"
-          error={field('expires_at')}
+          error={field('expires_at').error}
           w={120}
         />
       </ActionForm>
