@@ -4,19 +4,21 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.applications.curves import catalogue, queries, service
+from sinemora.applications.curves import catalogue, service
 from sinemora.applications.curves.catalogue import CatalogueEntry
 from sinemora.applications.curves.core import library
+from sinemora.applications.curves.models import StoredCurve
 from sinemora.applications.models import Application
 from sinemora.applications.performance import Sensitivity
 from sinemora.applications.queries import curve_of_version
+from sinemora.kit.db import named
 from sinemora.kit.errors import ProductError
 
 
 def by_reference(session: Session, name: str, number: int | None) -> CatalogueEntry:
     """Return a curve by published key, or the tenant's own by id or name. ProductError `curve_unknown`, …"""
     if not any(curve.key == name for curve in library.LIBRARY):
-        own = queries.curve_named(session, name)
+        own = named(session, StoredCurve, name)
         name = name if own is None else str(own.id)
     try:
         return service.find(session, name, number)[0]

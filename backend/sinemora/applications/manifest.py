@@ -10,8 +10,9 @@ import yaml
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.access import Actor
-from sinemora.applications import queries, reading, service
+from sinemora.applications import reading, service
 from sinemora.applications.curves.schemas import CurveOrigin
+from sinemora.applications.models import Application
 from sinemora.applications.schemas import (
     MOVE_COST,
     ApplicationCreate,
@@ -19,6 +20,7 @@ from sinemora.applications.schemas import (
     ApplicationUpdate,
     ManifestResult,
 )
+from sinemora.kit.db import named
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
@@ -60,7 +62,7 @@ def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
 
 
 def _bring_one(session: Session, actor: Actor, body: ApplicationCreate, done: ManifestResult) -> None:
-    application = queries.application_named(session, body.name)
+    application = named(session, Application, body.name)
     if application is None:
         service.create_application(session, actor, body)
         done.created.append(body.name)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, defaultload
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
 from sinemora.applications.models import Application, ApplicationZone, Separation, Task, VmCapacity
 from sinemora.fleet.inventory.models import Vm, Zone
-from sinemora.fleet.meshes.models import Mesh, MeshVm
+from sinemora.fleet.meshes.models import MeshVm
 from sinemora.kit.errors import existing
 
 
@@ -31,10 +31,6 @@ class Carrier:
     host: str | None
     version: int
     rack: str | None
-
-
-def application_named(session: Session, name: str) -> Application | None:
-    return session.scalars(select(Application).where(Application.name == name)).one_or_none()
 
 
 def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
@@ -69,10 +65,6 @@ def _by_name() -> Select[Application]:
             defaultload(Application.apart_from).lazyload(Separation.other),
         )
     )
-
-
-def mesh_named(session: Session, name: str) -> Mesh | None:
-    return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
 
 
 def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Vm]:

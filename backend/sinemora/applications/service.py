@@ -18,7 +18,7 @@ from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.inventory.service import get_vm
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.queries import lock_mesh
-from sinemora.kit.db import locked
+from sinemora.kit.db import locked, named, refuse_taken
 from sinemora.kit.errors import ProductError, existing, invalid
 from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
@@ -69,7 +69,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     """
     mesh_id = _mesh(session, body.mesh).id
     lock_mesh(session, mesh_id, *_meshes_of(session, body.apart_from))
-    _name_free(session, body.name)
+    refuse_taken(session, Application, body.name, "application_name_taken")
     application = Application(
         name=body.name,
         mesh_id=mesh_id,
@@ -96,7 +96,7 @@ def update_application(
     changes = body.model_dump(exclude_unset=True)
     before = application.name
     if changes.get("name") and changes["name"] != before:
-        _name_free(session, changes["name"])
+        refuse_taken(session, Application, changes["name"], "application_name_taken")
         application.name = changes["name"]
     if body.curve is not None or "curve_number" in changes:
         reference = body.curve or attach.entries(session, [application])[application.id].id
@@ -327,7 +327,7 @@ def _mesh(session: Session, reference: str) -> Mesh:
 
 def _mesh_of(session: Session, reference: str) -> Mesh | None:
     identifier = _uuid(reference)
-    return session.get(Mesh, identifier) if identifier else queries.mesh_named(session, reference)
+    return session.get(Mesh, identifier) if identifier else named(session, Mesh, reference)
 
 
 def _uuid(text: str) -> UUID | None:
@@ -335,10 +335,3 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-def _name_free(session: Session, name: str) -> None:
-    if queries.application_named(session, name):
-        raise ProductError(
-            "application_name_taken", 409, f"Name taken: an application is named {name}. Choose another name."
-        )

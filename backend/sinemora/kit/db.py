@@ -98,6 +98,18 @@ def locked(session: Session, table: type[IdentifiedRow], identity: UUID) -> Iden
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
+def named(session: Session, table: type[IdentifiedRow], name: str) -> IdentifiedRow | None:
+    """Return the tenant's row of a name, where names are unique."""
+    return session.scalars(select(table).filter_by(name=name)).one_or_none()
+
+
+def refuse_taken(session: Session, table: type[IdentifiedRow], name: str, code: str) -> None:
+    """Raise ProductError `code`, as `mesh_name_taken`, when a row of the tenant has the name."""
+    if named(session, table, name) is not None:
+        noun = code.removesuffix("_name_taken").replace("_", " ")
+        raise ProductError(code, 409, f"Name taken: another {noun} is named {name}. Choose another name.")
+
+
 class TenantOwned:
     """Row of one tenant. The listeners below filter reads, stamp new rows and refuse rows of other tenants.
 

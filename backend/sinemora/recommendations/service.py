@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
-from sinemora.applications import queries as applications
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.db import locked
+from sinemora.kit.db import locked, named
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.recommendations import bringing, explanation, load_instance, outcomes, preconditions, queries
@@ -316,7 +315,7 @@ def resolve_mesh(session: Session, reference: str, field: str = "mesh") -> Mesh:
     try:
         mesh = session.get(Mesh, UUID(reference))
     except ValueError:
-        mesh = applications.mesh_named(session, reference)
+        mesh = named(session, Mesh, reference)
     if mesh is None:
         raise ProductError(
             "mesh_unknown",

@@ -30,7 +30,3 @@ def mark_used(session: Session, key: ApiKey, address: str, now: datetime) -> Non
         .where(ApiKey.id == key.id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at < now - _EXACT))
         .values(last_used_at=now, last_used_from=address)
     )
-
-
-def api_key_by_name(session: Session, name: str) -> ApiKey | None:
-    return session.scalars(select(ApiKey).where(ApiKey.name == name)).one_or_none()

@@ -14,7 +14,7 @@ from sinemora.access.api_keys.scopes import required_scopes, role_of
 from sinemora.access.tenants import audit, mesh_limits
 from sinemora.access.tenants.access import KEY_PREFIX, Actor, refused_token
 from sinemora.access.tenants.models import Role
-from sinemora.kit.db import system_session
+from sinemora.kit.db import refuse_taken, system_session
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.security import digest, new_secret, shown_prefix
 
@@ -62,8 +62,7 @@ def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[
     ProductError `mesh_unknown` (404), `api_key_name_taken`, `api_key_life_invalid` (409).
     """
     _check_life(body.expires_at)
-    if queries.api_key_by_name(session, body.name):
-        raise ProductError("api_key_name_taken", 409, "Name taken: another API key has this name.")
+    refuse_taken(session, ApiKey, body.name, "api_key_name_taken")
     secret = new_secret(KEY_PREFIX)
     key = ApiKey(
         name=body.name,

@@ -21,7 +21,3 @@ def heartbeats(session: Session) -> int:
     """Return the number of the tenant's heartbeat receivers."""
     kind = Receiver.kind == ReceiverKind.heartbeat
     return session.scalar(select(func.count()).select_from(Receiver).where(kind)) or 0
-
-
-def receiver_named(session: Session, name: str) -> Receiver | None:
-    return session.scalars(select(Receiver).where(Receiver.name == name)).one_or_none()

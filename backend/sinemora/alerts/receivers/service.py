@@ -21,6 +21,7 @@ from sinemora.alerts.receivers.schemas import (
     RoutingWrite,
 )
 from sinemora.kit import encryption, mail
+from sinemora.kit.db import refuse_taken
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.host_names import ascii_of
 from sinemora.kit.http.etag import IfMatch
@@ -71,7 +72,7 @@ def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Rec
 
     ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`, `too_many_objects`.
     """
-    _receiver_name_free(session, body.name)
+    refuse_taken(session, Receiver, body.name, "receiver_name_taken")
     _check(body.kind, body.settings, body.secret)
     if body.kind is ReceiverKind.heartbeat and queries.heartbeats(session) >= HEARTBEATS_MAX:
         raise ProductError(
@@ -93,7 +94,7 @@ def update_receiver(
     row = get_receiver(session, receiver_id)
     precondition.check(row)
     if body.name is not None and body.name != row.name:
-        _receiver_name_free(session, body.name)
+        refuse_taken(session, Receiver, body.name, "receiver_name_taken")
         _reroute(session, row.name, body.name)
         row.name = body.name
     secret = encryption.decrypt(row.secret) if body.secret is None else body.secret
@@ -231,11 +232,6 @@ def _renamed(route: Route, name: str, to: str | None) -> Route:
             "routes": [_renamed(branch, name, to) for branch in route.routes],
         }
     )
-
-
-def _receiver_name_free(session: Session, name: str) -> None:
-    if queries.receiver_named(session, name):
-        raise ProductError("receiver_name_taken", 409, f"Name taken: there is already a receiver named {name}.")
 
 
 def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str]) -> None:

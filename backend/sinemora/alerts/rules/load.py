@@ -11,8 +11,9 @@ from sinemora.alerts.evaluation.baseline import Flags
 from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severity, Timescale
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import queries
-from sinemora.applications import queries as applications
+from sinemora.applications.models import Application
 from sinemora.fleet.meshes.plan import Member, MeshState
+from sinemora.kit.db import named
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
@@ -99,7 +100,7 @@ def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> F
     if labels := fields.get("labels"):
         mask &= _labelled(session, mesh.members, queries.labels_of_vms(session, mesh.id), dict(labels))  # type: ignore[call-overload]
     if name := fields.get("application"):
-        application = applications.application_named(session, str(name))
+        application = named(session, Application, str(name))
         vms = set() if application is None else {task.vm_id for task in application.tasks}
         members = np.array([member.id in vms for member in mesh.members], np.bool_)
         mask &= np.outer(members, members)

@@ -10,10 +10,6 @@ from sqlalchemy.orm import Session
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
 
 
-def curve_named(session: Session, name: str) -> StoredCurve | None:
-    return session.scalars(select(StoredCurve).where(StoredCurve.name == name)).one_or_none()
-
-
 def curve_locked(session: Session, curve_id: UUID) -> StoredCurve | None:
     """Return the tenant's curve, locked against concurrent versions."""
     locked = select(StoredCurve).where(StoredCurve.id == curve_id).with_for_update()

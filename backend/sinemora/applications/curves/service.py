@@ -17,6 +17,7 @@ from sinemora.applications.curves.core.observations import ObservationError
 from sinemora.applications.curves.core.outliers import demand_fall
 from sinemora.applications.curves.core.upload import UploadedTable
 from sinemora.applications.curves.models import CurveVersion, StoredCurve
+from sinemora.kit.db import named, refuse_taken
 from sinemora.kit.errors import NotFound, ProductError, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
@@ -66,7 +67,7 @@ def find(session: Session, curve_id: str, number: int | None = None) -> tuple[Ca
 
 def find_own(session: Session, key: str) -> CatalogueEntry:
     """Return the newest version of the tenant's own curve with this id or name. ProductError `curve_unknown`."""
-    curve = queries.curve_named(session, key) or own(session, key)
+    curve = named(session, StoredCurve, key) or own(session, key)
     return catalogue.of_stored(curve, queries.newest_versions(session, [curve.id])[curve.id])
 
 
@@ -104,7 +105,7 @@ def create_curve(session: Session, actor: Actor, body: schemas.CurveCreate) -> C
             "Invalid request: see `errors`.",
             errors=[{"pointer": "#/name", "message": "Missing; with a CSV body give it in the query: ?name=…"}],
         )
-    _name_free(session, body.name)
+    refuse_taken(session, StoredCurve, body.name, "curve_name_taken")
     table = _table(body)
     fitted = _fit(body, table)
     curve = StoredCurve(name=body.name, description=body.description, metric=table.metric, unit=body.unit)
@@ -144,7 +145,7 @@ def keep_learnt(
     """Store a learnt fit as the next version of a curve, or as a new one; return its number."""
     curve = None if curve_id is None else queries.curve_locked(session, curve_id)
     if curve is None:
-        free = name if queries.curve_named(session, name) is None else f"{name} (learnt {datetime.now(UTC):%F %T})"
+        free = name if named(session, StoredCurve, name) is None else f"{name} (learnt {datetime.now(UTC):%F %T})"
         curve = StoredCurve(name=free, description="Learnt in production", metric=metric, unit=unit)
         session.add(curve)
         session.flush()
@@ -167,7 +168,7 @@ def update_curve(
     precondition.check(curve)
     changes = body.model_dump(exclude_unset=True)
     if changes.get("name", curve.name) != curve.name:
-        _name_free(session, changes["name"])
+        refuse_taken(session, StoredCurve, changes["name"], "curve_name_taken")
     for field, value in changes.items():
         setattr(curve, field, value)
     if changes:
@@ -210,11 +211,6 @@ def _position(cursor: str) -> tuple[schemas.CurveOrigin, str]:
     if kind not in list(schemas.CurveOrigin):
         raise ProductError("cursor_invalid", 422, "Invalid cursor: it does not belong to this list.")
     return schemas.CurveOrigin(kind), after
-
-
-def _name_free(session: Session, name: str) -> None:
-    if queries.curve_named(session, name):
-        raise ProductError("curve_name_taken", 409, f"Name taken: a curve is named {name}. Choose another name.")
 
 
 def _table(body: schemas.Measurements) -> UploadedTable:

@@ -15,10 +15,6 @@ _ROWS_AT_ONCE = 5_000
 _SOURCES_AT_ONCE = 200
 
 
-def source_named(session: Session, name: str) -> MetricSource | None:
-    return session.scalars(select(MetricSource).where(MetricSource.name == name)).one_or_none()
-
-
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
     """Return the ids of the VMs of a mesh."""
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))

@@ -23,7 +23,7 @@ from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit import encryption
 from sinemora.kit.config import settings
-from sinemora.kit.db import locked
+from sinemora.kit.db import locked, refuse_taken
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.http_authentication import Authentication
@@ -49,7 +49,7 @@ def create_source(session: Session, actor: Actor, body: schemas.MetricSourceCrea
     ProductError `metric_source_name_taken`, `mesh_unknown`, `vm_not_in_mesh`, `curve_unknown`, `curve_published`,
     `curve_metric_differs`, `secret_key_missing`, `application_unknown`, `application_elsewhere`.
     """
-    _name_free(session, body.name)
+    refuse_taken(session, MetricSource, body.name, "metric_source_name_taken")
     if session.get(Mesh, body.mesh_id) is None:
         raise NotFound("mesh")
     if body.curve_id is not None:
@@ -81,7 +81,7 @@ def update_source(
         _sign_in(source, body.authentication)
         changes["authentication"] = None
     if changes.get("name", source.name) != source.name:
-        _name_free(session, changes["name"])
+        refuse_taken(session, MetricSource, changes["name"], "metric_source_name_taken")
     if "application_id" in body.model_fields_set:
         _check_application(session, body.application_id, source.mesh_id)
         changes["application_id"] = body.application_id
@@ -310,10 +310,3 @@ def _sign_in(source: MetricSource, authentication: Authentication | None) -> Non
 def _server(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.lower()
-
-
-def _name_free(session: Session, name: str) -> None:
-    if queries.source_named(session, name):
-        raise ProductError(
-            "metric_source_name_taken", 409, f"Name taken: a metric source is named {name}. Choose another name."
-        )

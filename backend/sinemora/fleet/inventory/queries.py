@@ -99,10 +99,6 @@ def zone_in_use(session: Session, zone_id: UUID) -> bool:
     return session.scalars(select(Vm.id).where(Vm.zone_id == zone_id).limit(1)).first() is not None
 
 
-def vm_named(session: Session, name: str) -> Vm | None:
-    return session.scalars(select(Vm).where(Vm.name == name)).one_or_none()
-
-
 def vms_where(zone_id: UUID | None, name: str | None) -> Select[Vm]:
     """Return the query of VMs, optionally of one zone, optionally with `name` as a part of theirs."""
     statement = select(Vm)

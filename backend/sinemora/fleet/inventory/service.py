@@ -11,6 +11,7 @@ from sinemora.access.tenants.quotas import Resource
 from sinemora.fleet.inventory import queries
 from sinemora.fleet.inventory.models import Responder, Vm, Zone
 from sinemora.fleet.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
+from sinemora.kit.db import named, refuse_taken
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.renames import renamed
@@ -65,7 +66,7 @@ def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfM
 def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
     """Return a new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`, `quota_exceeded`."""
     zone = get_zone(session, body.zone_id)
-    _check_vm_name(session, body.name)
+    refuse_taken(session, Vm, body.name, "vm_name_taken")
     _check_vm_quota(session)
     vm = Vm(**body.model_dump(), zone=zone)
     audit.created(session, actor, "vm", vm)
@@ -82,7 +83,7 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
     changes = body.model_dump(exclude_unset=True)
     before = vm.name
     if changes.get("name", before) != before:
-        _check_vm_name(session, changes["name"])
+        refuse_taken(session, Vm, changes["name"], "vm_name_taken")
     if "zone_id" in changes:
         vm.zone = get_zone(session, changes["zone_id"])
     for field, value in changes.items():
@@ -111,7 +112,7 @@ def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
 
     ProductError `quota_exceeded`.
     """
-    if queries.vm_named(session, body.hostname) is None:
+    if named(session, Vm, body.hostname) is None:
         _check_vm_quota(session)
     zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name, body.zone.physical_id)
     vm = queries.ensure_vm(session, body.hostname, zone, body.event_port, body.general_port)
@@ -134,11 +135,6 @@ def _check_master(vm: Vm) -> None:
 def _check_zone_name(session: Session, provider: str, region: str, name: str) -> None:
     if queries.zone_named(session, provider, region, name):
         raise ProductError("zone_name_taken", 409, f"Name taken: {provider} {region} has a zone {name} already.")
-
-
-def _check_vm_name(session: Session, name: str) -> None:
-    if queries.vm_named(session, name):
-        raise ProductError("vm_name_taken", 409, f"Name taken: there is a VM {name} already.")
 
 
 def _check_vm_quota(session: Session) -> None:

@@ -26,10 +26,6 @@ _ENDS = ("source", "target")
 _ACTIVE = "stopped_at IS NULL AND ends_at > now() - interval '3 s'"
 
 
-def mesh_named(session: Session, name: str) -> Mesh | None:
-    return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
-
-
 def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
     """Add a VM to a mesh. Return False when it was a member already."""
     joined = session.execute(

@@ -18,7 +18,8 @@ from sinemora.fleet.meshes.models import Mesh, MeshVm
 from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.schemas import MeshCreate, MeshUpdate, RosterRead, RosterVm, RosterZone
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
-from sinemora.kit.errors import NotFound, ProductError, existing, still_used
+from sinemora.kit.db import refuse_taken
+from sinemora.kit.errors import NotFound, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.renames import renamed
@@ -71,7 +72,7 @@ def known_states(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, MeshS
 
 def create_mesh(session: Session, actor: Actor | None, body: MeshCreate) -> Mesh:
     """Return a new mesh without members. ProductError `mesh_name_taken`."""
-    _check_name(session, body.name)
+    refuse_taken(session, Mesh, body.name, "mesh_name_taken")
     mesh = Mesh(**body.model_dump())
     audit.created(session, actor, "mesh", mesh)
     return mesh
@@ -86,7 +87,7 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
     precondition.check(mesh)
     before, before_s = mesh.name, mesh.window_s
     if changes.get("name", mesh.name) != mesh.name:
-        _check_name(session, changes["name"])
+        refuse_taken(session, Mesh, changes["name"], "mesh_name_taken")
     for field, value in changes.items():
         setattr(mesh, field, value)
     if mesh.strategy != StrategyKind.EVENT:
@@ -164,8 +165,3 @@ def roster(session: Session, mesh_id: UUID) -> RosterRead:
         vms=[RosterVm.model_validate(member) for member in state.members],
         zones=[RosterZone.model_validate(run) for run in zone_runs(state)],
     )
-
-
-def _check_name(session: Session, name: str) -> None:
-    if queries.mesh_named(session, name):
-        raise ProductError("mesh_name_taken", 409, f"Name taken: there is a mesh {name} already.")

@@ -29,11 +29,6 @@ def is_mesh_kept(session: Session, mesh_id: UUID) -> bool:
     return session.scalar(statement) is not None
 
 
-def is_name_taken(session: Session, name: str) -> bool:
-    """Return whether an export of the tenant has this name."""
-    return session.scalar(select(BucketExport.id).where(BucketExport.name == name)) is not None
-
-
 def place_taken(session: Session, endpoint: str, bucket: str, prefix: str) -> str | None:
     """Return the name of the export to this place; None without one."""
     return session.scalar(

@@ -12,7 +12,7 @@ from sinemora.access.tenants.access import Actor
 from sinemora.jobs import queries as jobs
 from sinemora.kit import encryption
 from sinemora.kit.config import settings
-from sinemora.kit.db import locked
+from sinemora.kit.db import locked, refuse_taken
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.object_storage import Location
@@ -56,7 +56,7 @@ def create_export(session: Session, actor: Actor, body: BucketExportCreate) -> B
 
     ProductError `bucket_export_name_taken`, `bucket_place_taken`, `secret_key_missing`.
     """
-    _check_name(session, body.name)
+    refuse_taken(session, BucketExport, body.name, "bucket_export_name_taken")
     _check_place(session, body.endpoint, body.bucket, body.prefix)
     fields = body.model_dump(exclude={"secret"})
     row = BucketExport(**fields, secret=_encrypted(body.secret.get_secret_value()))
@@ -84,7 +84,7 @@ def update_export(
             errors=[{"pointer": "#/secret", "message": "needed with another endpoint"}],
         )
     if "name" in changes:
-        _check_name(session, changes["name"])
+        refuse_taken(session, BucketExport, changes["name"], "bucket_export_name_taken")
     if changes.keys() & set(_PLACE):
         _check_place(session, *(changes.get(name, getattr(row, name)) for name in _PLACE))
         queries.forget_days(session, row.id)
@@ -177,13 +177,6 @@ def _next_run(when: Schedule, hour: int) -> datetime:
 def _encrypted(secret: str) -> bytes:
     content: dict[str, Any] = {"secret_key": secret}
     return encryption.encrypt(content)
-
-
-def _check_name(session: Session, name: str) -> None:
-    if queries.is_name_taken(session, name):
-        raise ProductError(
-            "bucket_export_name_taken", 409, f"Name taken: there is already a bucket export named {name}."
-        )
 
 
 def _check_place(session: Session, endpoint: str, bucket: str, prefix: str) -> None:

@@ -21,11 +21,11 @@ from sinemora.access.tenants.service import OwnerCreated, create_owner
 from sinemora.fleet.inventory import agents
 from sinemora.fleet.inventory.models import Vm, Zone
 from sinemora.fleet.inventory.queries import active_agent
-from sinemora.fleet.meshes import enrolment, queries, service
+from sinemora.fleet.meshes import enrolment, service
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.schemas import EnrolmentTokenCreate, MeshCreate
 from sinemora.kit.config import settings
-from sinemora.kit.db import tenant_session
+from sinemora.kit.db import named, tenant_session
 from sinemora.operations.embedded.demo import machines as demo
 
 TENANT = "Sinemora"
@@ -67,7 +67,7 @@ def prepare(session: Session, actor: Actor, identities: Mapping[str, str]) -> tu
     Return an enrolment token and the machines that need it. An agent whose identity is no longer on this disk is
     revoked, so that its VM can enrol again.
     """
-    mesh = queries.mesh_named(session, demo.MESH) or service.create_mesh(session, actor, MeshCreate(name=demo.MESH))
+    mesh = named(session, Mesh, demo.MESH) or service.create_mesh(session, actor, MeshCreate(name=demo.MESH))
     unenrolled = set(identities)
     for vm in session.scalars(select(Vm).join(Zone).where(Zone.provider == demo.PROVIDER, Zone.region == demo.REGION)):
         if vm.name not in identities:

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from sinemora.access.tenants.queries import tenant_by_name
 from sinemora.alerts.models import AlertState
-from sinemora.fleet.meshes.queries import mesh_named
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import named, system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import CellState, Metric, Statistic
 from sinemora.measurements.query.matrix.compute import read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
@@ -35,7 +35,7 @@ def coverage() -> Coverage:
     if tenant is None:
         return Coverage(0, 0, [])
     with tenant_session(tenant.id) as session:
-        mesh = mesh_named(session, MESH)
+        mesh = named(session, Mesh, MESH)
         if mesh is None:
             return Coverage(0, 0, [])
         result = read_matrix(session, mesh.id, MatrixRequest(metric=Metric.ROUND_TRIP, statistic=Statistic.MEAN))

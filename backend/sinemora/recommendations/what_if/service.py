@@ -3,15 +3,14 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
-from sinemora.kit.db import locked
-from sinemora.kit.errors import ProductError, existing
+from sinemora.kit.db import locked, refuse_taken
+from sinemora.kit.errors import existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import explanation, load_instance
@@ -39,7 +38,7 @@ def get_scenario(session: Session, scenario_id: UUID) -> Scenario:
 
 def create_scenario(session: Session, actor: Actor, body: ScenarioCreate) -> Scenario:
     """Save a what-if request. ProductError `mesh_unknown`, `scenario_name_taken`."""
-    _name_free(session, body.name)
+    refuse_taken(session, Scenario, body.name, "scenario_name_taken")
     mesh = resolve_mesh(session, body.mesh)
     request = body.model_dump(mode="json", exclude={"name", "mesh"})
     scenario = Scenario(name=body.name, mesh_id=mesh.id, request=request)
@@ -56,7 +55,7 @@ def update_scenario(
     changed = body.model_dump(mode="json", exclude_unset=True)
     name = changed.pop("name", scenario.name)
     if name != scenario.name:
-        _name_free(session, name)
+        refuse_taken(session, Scenario, name, "scenario_name_taken")
         scenario.name = name
     scenario.request = scenario.request | changed
     scenario.updated_at = datetime.now(UTC)
@@ -125,8 +124,3 @@ def _like(option: Option) -> str:
     if option.draws == 1:
         return "one VM was measured there, too few for an interval."
     return f"estimated from {option.draws} VMs measured there."
-
-
-def _name_free(session: Session, name: str) -> None:
-    if session.scalars(select(Scenario.id).where(Scenario.name == name)).one_or_none():
-        raise ProductError("scenario_name_taken", 409, f"Name taken: a scenario is named {name}. Choose another name.")

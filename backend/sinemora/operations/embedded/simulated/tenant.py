@@ -11,17 +11,18 @@ from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.queries import tenant_by_name
 from sinemora.access.tenants.service import create_owner
 from sinemora.alerts.rules.service import create_default_rules
-from sinemora.applications import queries as application_queries
 from sinemora.applications import service as applications
+from sinemora.applications.models import Application
 from sinemora.applications.schemas import ApplicationCreate, TaskWrite
 from sinemora.fleet.inventory import agents
-from sinemora.fleet.inventory.models import EVENT_PORT, GENERAL_PORT
-from sinemora.fleet.inventory.queries import active_agent, ensure_vm, ensure_zone, vm_named
+from sinemora.fleet.inventory.models import EVENT_PORT, GENERAL_PORT, Vm
+from sinemora.fleet.inventory.queries import active_agent, ensure_vm, ensure_zone
 from sinemora.fleet.inventory.schemas import ZoneName
-from sinemora.fleet.meshes import enrolment, queries, service
+from sinemora.fleet.meshes import enrolment, service
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.schemas import EnrolmentTokenCreate, MeshCreate
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import named, system_session, tenant_session
 from sinemora.kit.security import digest
 from sinemora.operations import quota
 from sinemora.operations.archives import tenant
@@ -81,7 +82,7 @@ def find(home: Home = OWN) -> UUID | None:
     if found is None or home.is_own:
         return None if found is None else found.id
     with tenant_session(found.id) as session:
-        return None if queries.mesh_named(session, MESH) is None else found.id
+        return None if named(session, Mesh, MESH) is None else found.id
 
 
 def delete() -> None:
@@ -101,7 +102,7 @@ def prepare(world: World, window_s: int = WINDOW_S, home: Home = OWN) -> Simulat
         quota.change(home.tenant, {name: str(limit) for name, limit in limits.items()})
     actor = replace(first_run.actor_of(owner), name=home.email)
     with tenant_session(owner.tenant_id) as session:
-        mesh = queries.mesh_named(session, MESH)
+        mesh = named(session, Mesh, MESH)
         if mesh is None:
             mesh = service.create_mesh(session, actor, MeshCreate(name=MESH, window_s=window_s, rate_hz=1))
         for name, zone in zip(world.names, world.zone_of.tolist(), strict=True):
@@ -119,7 +120,7 @@ def enrol_agents(post: Post, world: World, simulated: Simulated, known: Mapping[
     identities = {}
     with tenant_session(simulated.actor.tenant_id) as session:
         for name in world.names:
-            vm, identity = vm_named(session, name), known.get(name)
+            vm, identity = named(session, Vm, name), known.get(name)
             agent = None if vm is None else active_agent(session, vm.id)
             if agent is not None and identity and agent.credential_digest == digest(identity.credential):
                 identities[name] = identity
@@ -156,7 +157,7 @@ def create_applications(simulated: Simulated, world: World, faults: Sequence[Fau
     with tenant_session(simulated.actor.tenant_id) as session:
         for short, curve, server, clients, objective, description in declared:
             name = prefix + short
-            if application_queries.application_named(session, name) is not None:
+            if named(session, Application, name) is not None:
                 continue
             tasks = [TaskWrite(vm=world.names[vm], root=vm == server) for vm in (server, *clients)]
             body = ApplicationCreate(

@@ -20,9 +20,9 @@ from sinemora import tables
 from sinemora.access.tenants.access import Actor
 from sinemora.applications.learning import service as learning
 from sinemora.applications.learning.schemas import MetricPointWrite
-from sinemora.fleet.meshes.queries import mesh_named
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.db import tenant_session
+from sinemora.kit.db import named, tenant_session
 from sinemora.kit.delaybox import Delaybox, DelayboxError
 from sinemora.kit.errors import ProductError
 from sinemora.operations.embedded.demo.machines import MESH
@@ -107,7 +107,7 @@ class Player:
 
     def _create_scene(self, owner: Actor) -> tuple[UUID, UUID]:
         with tenant_session(owner.tenant_id) as session:
-            mesh = mesh_named(session, MESH)
+            mesh = named(session, Mesh, MESH)
             assert mesh is not None  # its paths are measured
             state = mesh_state(session, mesh.id)
             return mesh.id, scene.create(session, owner, state, self._hook.url, secrets.token_urlsafe(24))

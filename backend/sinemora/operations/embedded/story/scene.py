@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.access import Actor
 from sinemora.alerts.evaluation.rule import Kind
-from sinemora.alerts.models import ReceiverKind
+from sinemora.alerts.models import Receiver, ReceiverKind
 from sinemora.alerts.receivers import hidden_url
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import service as receivers
@@ -15,14 +15,14 @@ from sinemora.alerts.receivers.schemas import ReceiverFields, Route, RoutingWrit
 from sinemora.alerts.rules import queries as rule_queries
 from sinemora.alerts.rules import service as rules
 from sinemora.alerts.rules.schemas import ConditionModel, RuleCreate
-from sinemora.applications import queries as application_queries
 from sinemora.applications import service as applications
-from sinemora.applications.learning import queries as learning_queries
 from sinemora.applications.learning import service as learning
 from sinemora.applications.learning.models import MetricSource
 from sinemora.applications.learning.schemas import MetricPathWrite, MetricSourceCreate
+from sinemora.applications.models import Application
 from sinemora.applications.schemas import ApplicationCreate, CapacityUpdate, TaskWrite
 from sinemora.fleet.meshes.plan import MeshState
+from sinemora.kit.db import named
 from sinemora.kit.http.etag import IfMatch
 
 WATCHED = "checkout"
@@ -45,7 +45,7 @@ _LIMIT_NS = 450_000
 def create(session: Session, actor: Actor, mesh: MeshState, hook: str, key: str) -> UUID:
     """Create what is missing; notifications go to the URL `hook`, signed with `key`. Return the metric source."""
     vms = {member.name: member.id for member in mesh.members}
-    if application_queries.application_named(session, WATCHED) is None:
+    if named(session, Application, WATCHED) is None:
         for name in sorted(vms):
             applications.update_capacity(
                 session, actor, vms[name], CapacityUpdate(slots=_SLOTS), IfMatch("*", required=True)
@@ -68,7 +68,7 @@ def _declare(
     objective: float | None,
     description: str,
 ) -> None:
-    if application_queries.application_named(session, name) is not None:
+    if named(session, Application, name) is not None:
         return
     tasks = [TaskWrite(name=f"{name}-server", vm=server, root=True, pinned=True)]
     tasks += [TaskWrite(name=f"{name}-{number}", vm=client) for number, client in enumerate(clients, 1)]
@@ -95,7 +95,7 @@ def _create_rule(session: Session, actor: Actor, mesh: MeshState) -> None:
 
 
 def _create_receiver(session: Session, actor: Actor, hook: str, key: str) -> None:
-    row = receiver_queries.receiver_named(session, RECEIVER)
+    row = named(session, Receiver, RECEIVER)
     if row is None:
         body = ReceiverFields(name=RECEIVER, kind=ReceiverKind.webhook, settings={"url": hook}, secret={"key": key})
         receivers.create_receiver(session, actor, body)
@@ -108,7 +108,7 @@ def _create_receiver(session: Session, actor: Actor, hook: str, key: str) -> Non
 
 def _create_source(session: Session, actor: Actor, mesh: MeshState, vms: dict[str, UUID]) -> MetricSource:
     name = f"{WATCHED}, requests of one connection"
-    known = learning_queries.source_named(session, name)
+    known = named(session, MetricSource, name)
     if known is not None:
         return known
     paths = [
