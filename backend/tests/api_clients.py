@@ -12,6 +12,12 @@ from tests.expiry import in_a_month
 PASSWORD = "correct horse battery"
 
 
+def body_of(answer: Response) -> Any:
+    """Return the body of a response to a request that must succeed."""
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
 @dataclass
 class Caller:
     """One caller with its own headers and cookies; every caller of a test shares one running API."""
@@ -51,10 +57,7 @@ class Caller:
 
     def created(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """POST that must succeed; what was made."""
-        answer = self.post(path, json=body)
-        assert answer.status_code == 201, answer.text
-        entry: dict[str, Any] = answer.json()
-        return entry
+        return body_of(self.post(path, json=body))
 
 
 @dataclass
@@ -140,9 +143,7 @@ def enrolment(token: str, name: str, zone: str, address: str) -> dict[str, Any]:
 
 def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> AgentCaller:
     """Enrol an agent named `name`."""
-    answer = http.post("/v1/agents/enrol", json=enrolment(token, name, zone, address))
-    assert answer.status_code == 201, answer.text
-    entry = answer.json()
+    entry = body_of(http.post("/v1/agents/enrol", json=enrolment(token, name, zone, address)))
     return AgentCaller(
         http,
         headers={"Authorization": f"Bearer {entry['credential']}"},

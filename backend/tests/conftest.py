@@ -4,6 +4,7 @@
     owner           the owner of a fresh tenant, signed in, whose rows are stored at once; `other_owner` owns another
     make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents, whose rows
                     are stored at once; `api_clients.make_mesh` enrols them through the API
+    mesh            the owner's mesh of three agents, a-1, b-1 and c-1; of another number with the marker `agents`
     database        the database, where a test needs it without the API
     redis           an empty Valkey
     mail_server     a mail server; `mail_settings` has the product send through it
@@ -279,6 +280,13 @@ def make_mesh() -> Callable[..., MeshWorld]:
         return sample_tenant.make_mesh(owner, agents, name, **settings)
 
     return make
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Callable[..., MeshWorld], request: pytest.FixtureRequest) -> MeshWorld:
+    """A mesh of three enrolled agents, or of as many as the marker `agents` says."""
+    marker = request.node.get_closest_marker("agents")
+    return make_mesh(owner, marker.args[0] if marker else 3)
 
 
 @pytest.fixture

@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.applications.predicted import predicted
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 
+pytestmark = pytest.mark.agents(4)
+
 CURVE = predicted()
 PATH = "/v1/applications"
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh) -> MeshWorld:
-    """Four agents in zones a, b, c, a: VMs a-1, b-1, c-1, a-2."""
-    return make_mesh(owner, 4)
 
 
 def star(name: str = "cache", **more) -> dict:
@@ -250,9 +246,9 @@ def test_yaml_goes_out_and_comes_back(mesh: MeshWorld):
     assert "apart_from:\n  - shop" in text
 
     def bring(document: str) -> dict:
-        answer = mesh.owner.post(f"{PATH}/manifest", content=document, headers={"Content-Type": "application/yaml"})
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        return body_of(
+            mesh.owner.post(f"{PATH}/manifest", content=document, headers={"Content-Type": "application/yaml"})
+        )
 
     assert bring(text) == {"created": [], "changed": [], "unchanged": ["cache", "shop"]}
     assert bring(text.replace("objective: 0.9", "objective: 0.8"))["changed"] == ["cache"]

@@ -4,15 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld
+
+pytestmark = pytest.mark.agents(6)
 
 PATH = "/v1/applications"
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    """Six agents in zones a, b, c: VMs a-1, b-1, c-1, a-2, b-2, c-2."""
-    return make_mesh(owner, 6)
 
 
 def star(*vms: str, pinned: str = "", name: str = "cache", **more: Any) -> dict[str, Any]:

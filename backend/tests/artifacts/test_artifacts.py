@@ -18,7 +18,7 @@ from sinemora.artifacts.models import Chunking
 from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.signing import verifies
-from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, Member, MeshWorld, body_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.terminal import listening
@@ -35,9 +35,7 @@ def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
 
 
 def switch(owner: Member, mesh: MeshWorld, **body: Any) -> dict[str, Any]:
-    answer = owner.put(f"/v1/meshes/{mesh.id}/artifact-settings", json=body)
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(owner.put(f"/v1/meshes/{mesh.id}/artifact-settings", json=body))
 
 
 def store(owner: Member, *parts: bytes) -> list[dict[str, Any]]:
@@ -59,9 +57,7 @@ def publish(owner: Member, mesh: MeshWorld, *parts: bytes, **changes: Any) -> di
 
 
 def exchange(agent: AgentCaller, *copies: dict[str, Any], port: int = 8421) -> dict[str, Any]:
-    answer = agent.post("/v1/agents/self/artifacts", json={"port": port, "copies": list(copies)})
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(agent.post("/v1/agents/self/artifacts", json={"port": port, "copies": list(copies)}))
 
 
 def test_agents_get_a_signed_document_the_manifest_and_the_blocks(owner: Member, mesh: MeshWorld):

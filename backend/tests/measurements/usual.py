@@ -12,7 +12,7 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.store import frames, inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 
@@ -134,6 +134,4 @@ def keep_days(mesh: MeshWorld, count: int, skipped: int = 0, hour: datetime | No
 
 
 def deviations(mesh: MeshWorld, **params):
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations", params=params)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations", params=params))

@@ -17,6 +17,7 @@ from sinemora.operations.archives import catalogue
 from sinemora.operations.archives.archive import ArchiveError
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.embedded.servers.postgres import SYSTEM_ROLE
+from tests.api_clients import body_of
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -75,9 +76,7 @@ def test_a_backup_restores_every_row_and_the_product_goes_on(world):
     # Of other peers: this process remembers rosters that the restored database does not have. It should be restarted.
     sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[0].vm_key: simple(9_000)}))
     assert mesh.owner.created("/v1/meshes", {"name": "after"})["key"] > mesh.key  # identities go on
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix")
-    assert answer.status_code == 200, answer.text
-    matrix = answer.json()
+    matrix = body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix"))
     # Stale on a machine that takes longer to restore than windows are new.
     assert sum(state in ("measured", "stale") for row in matrix["states"] for state in row) > 0
 

@@ -12,17 +12,14 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
-from tests.api_clients import Member
+from tests.api_clients import Member, body_of
 from tests.measurements.reports import sent, traffic_of, window_start
 from tests.measurements.usual import keep_hour, measure
 from tests.measurements.worlds import simple
 
 
 def findings(owner: Member) -> list[dict[str, Any]]:
-    answer = owner.get("/v1/overview/findings")
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()
-    return found
+    return body_of(owner.get("/v1/overview/findings"))
 
 
 def test_a_calm_mesh_has_no_findings(watched: Watched):  # noqa: F811

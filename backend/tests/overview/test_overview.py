@@ -17,7 +17,7 @@ from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import silent, simple
 from tests.recommendations.measured_mesh import measured
@@ -25,10 +25,7 @@ from tests.recommendations.test_ends import incident_of
 
 
 def overview(owner: Member) -> dict[str, Any]:
-    answer = owner.get("/v1/overview")
-    assert answer.status_code == 200, answer.text
-    result: dict[str, Any] = answer.json()
-    return result
+    return body_of(owner.get("/v1/overview"))
 
 
 def mesh_of(owner: Member) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Applications declared and recommendations requested through HTTP."""
 
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 
 PATH = "/v1/recommendations"
 
@@ -53,6 +53,4 @@ def moved(mesh: MeshWorld, application: dict, vm_of: dict[str, str]) -> dict:
         | {"vm": vm_of.get(task["name"], task["vm"]["name"] if task["vm"] else None)}
         for task in application["tasks"]
     ]
-    answer = mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": tasks_of})
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": tasks_of}))

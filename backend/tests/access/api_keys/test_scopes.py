@@ -10,7 +10,7 @@ from sinemora.access.api_keys.scopes import family_of
 from sinemora.access.tenants.models import Role
 from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import SOON, key_of
-from tests.api_clients import Caller, Member
+from tests.api_clients import Caller, Member, body_of
 from tests.test_every_route import operations
 
 
@@ -74,9 +74,7 @@ def test_the_last_use_is_listed(owner: Member):
 def test_a_rotated_key_has_two_secrets_for_the_overlap(owner: Member):
     created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
     path = f"/v1/api-keys/{created['id']}/rotate"
-    answer = owner.post(path, json={"overlap_s": 3600})
-    assert answer.status_code == 200, answer.text
-    rotated = answer.json()
+    rotated = body_of(owner.post(path, json={"overlap_s": 3600}))
     assert rotated["id"] == created["id"]
     old, new = caller_of(owner, created), caller_of(owner, rotated)
     assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (200, 200)

@@ -11,21 +11,20 @@ from sinemora.access.signin import tasks
 from sinemora.access.signin.models import OneTimeToken, Purpose
 from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import key_of
-from tests.api_clients import Caller, Member, join
+from tests.api_clients import Caller, Member, body_of, join
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 def begin(client: Caller, scope: str = "write") -> dict[str, Any]:
     """Begin a login as a device does."""
-    answer = client.post(
-        "/v1/device-logins",
-        json={"device_name": "sinemora on web-1", "scope": scope},
-        headers={"User-Agent": "sinemora-client/0.1.0 Python/3.11"},
+    return body_of(
+        client.post(
+            "/v1/device-logins",
+            json={"device_name": "sinemora on web-1", "scope": scope},
+            headers={"User-Agent": "sinemora-client/0.1.0 Python/3.11"},
+        )
     )
-    assert answer.status_code == 200, answer.text
-    begun: dict[str, Any] = answer.json()
-    return begun
 
 
 def poll(client: Caller, begun: dict[str, Any]) -> Any:

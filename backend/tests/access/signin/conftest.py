@@ -15,7 +15,7 @@ from sinemora.access.signin import totp
 from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.kit import outbox
 from sinemora.kit.db import system_session
-from tests.api_clients import PASSWORD, Caller, Member
+from tests.api_clients import PASSWORD, Caller, Member, body_of
 from tests.mail_server import MailServer
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -84,9 +84,7 @@ def add_app(member: Member) -> tuple[App, list[str]]:
     setup = member.created("/v1/account/totp", {})
     secret = setup["secret"]
     app = App(base64.b32decode(secret + "=" * (-len(secret) % 8)))
-    answer = member.post("/v1/account/totp/confirm", json={"code": app.code()})
-    assert answer.status_code == 200, answer.text
-    return app, answer.json()["recovery_codes"]
+    return app, body_of(member.post("/v1/account/totp/confirm", json={"code": app.code()}))["recovery_codes"]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sinemora.kit import config
 from sinemora.kit.db import system_session
 from tests.access.signin.authenticator import Authenticator
 from tests.access.signin.conftest import actions, attempt, browser, pending
-from tests.api_clients import Caller, Member
+from tests.api_clients import Caller, Member, body_of
 
 ORIGIN = "https://sinemora.example.com"
 
@@ -28,10 +28,7 @@ def key() -> Authenticator:
 
 
 def options(caller: Caller, path: str = "/v1/auth/passkey-options") -> dict[str, Any]:
-    answer = caller.post(path)
-    assert answer.status_code == 200, answer.text
-    result: dict[str, Any] = answer.json()["options"]
-    return result
+    return body_of(caller.post(path))["options"]
 
 
 def add(member: Member, key: Authenticator, name: str = "Laptop") -> Response:

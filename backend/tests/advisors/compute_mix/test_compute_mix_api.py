@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.recommendations.measured_mesh import measured
 
 TARGET = {"response_ms": 1000, "percentile": 95}
@@ -26,9 +26,7 @@ def mesh(owner: Member, make_mesh) -> MeshWorld:
 
 
 def asked(owner: Member, **changes: Any) -> dict[str, Any]:
-    answer = owner.post("/v1/advisors/compute-mix", json=BODY | changes)
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(owner.post("/v1/advisors/compute-mix", json=BODY | changes))
 
 
 def refused(owner: Member, **changes: Any) -> tuple[int, str]:

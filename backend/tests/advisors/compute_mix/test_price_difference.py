@@ -8,7 +8,7 @@ import yaml
 
 from sinemora.cli import main
 from tests.advisors.compute_mix.test_compute_mix_api import OFFER, VM
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.recommendations.asking import PATH, asked, declared
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured
@@ -27,15 +27,11 @@ BASIS: dict[str, Any] = {
 
 
 def basis(mesh: MeshWorld, application: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    answer = mesh.owner.put(f"/v1/applications/{application['id']}/price-basis", json=BASIS | changes)
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(mesh.owner.put(f"/v1/applications/{application['id']}/price-basis", json=BASIS | changes))
 
 
 def difference(owner: Member, recommendation: dict[str, Any]) -> dict[str, Any]:
-    answer = owner.get(f"{PATH}/{recommendation['id']}/price-difference")
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(owner.get(f"{PATH}/{recommendation['id']}/price-difference"))
 
 
 def mix_on(owner: Member, mesh: MeshWorld, target: str) -> dict[str, Any]:

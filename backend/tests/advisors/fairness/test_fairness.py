@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sinemora.advisors.fairness.core.tables import groups_of_csv
 from sinemora.measurements.aggregate.fairness import jain_index
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.recommendations.measured_mesh import measured
 
 # A scaled subnormal number can vanish.
@@ -54,9 +54,7 @@ METRICS = "/v1/advisors/fairness/metrics"
 
 
 def index_of(owner: Member, mesh: MeshWorld, **query: Any) -> dict[str, Any]:
-    answer = owner.get(f"/v1/meshes/{mesh.id}/fairness", params=query)
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(owner.get(f"/v1/meshes/{mesh.id}/fairness", params=query))
 
 
 @pytest.fixture

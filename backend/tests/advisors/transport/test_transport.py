@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from sinemora.advisors.transport.core.evidence import Ecn, Evidence, ecn_of, routes_of
 from sinemora.advisors.transport.core.rules import RULES, advise, job_saving
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.measurements.reports import report_of, sent
 from tests.recommendations.measured_mesh import measured
 
@@ -51,9 +51,7 @@ def mesh(owner: Member, make_mesh) -> MeshWorld:
 
 
 def asked(owner: Member, **body: Any) -> dict[str, Any]:
-    answer = owner.post("/v1/advisors/transports", json=body)
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(owner.post("/v1/advisors/transports", json=body))
 
 
 def winners(read: dict[str, Any]) -> dict[str, str]:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import TEST_BED_US, published
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import Raw, silent
+
+pytestmark = pytest.mark.agents(4)
 
 MEMCACHED = published("memcached-server").curve
 RNG = np.random.default_rng(7)
@@ -21,16 +23,8 @@ def trips(median_us: float, spread_us: float, count: int = 60) -> Raw:
     return Raw((one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (count,) * 3, (0,) * 3, 500)
 
 
-@pytest.fixture
-def mesh(owner: Member, make_mesh) -> MeshWorld:
-    """Four agents in zones a, b, c, a."""
-    return make_mesh(owner, 4)
-
-
 def cost(mesh: MeshWorld, key: str = "memcached-server", **params):
-    answer = mesh.owner.get(f"/v1/curves/{key}/cost", params=params)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.get(f"/v1/curves/{key}/cost", params=params))
 
 
 def path(mesh: MeshWorld, source: int = 0, target: int = 1) -> dict[str, str]:

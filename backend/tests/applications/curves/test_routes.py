@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError
 
 from sinemora.applications.curves.core.library import LIBRARY, published
 from sinemora.kit.db import tenant_session
-from tests.api_clients import Caller, Member
+from tests.api_clients import Caller, Member, body_of
 
 AT_US = [0, 20, 40, 60, 100, 150, 250, 400, 600, 800, 1000]
 STRADS = published("strads-lasso").curve
@@ -88,9 +88,7 @@ def test_what_was_measured_is_fitted_and_kept(owner: Member):
 
 
 def test_a_csv_file_is_the_whole_body(owner: Member):
-    answer = owner.post("/v1/curves?name=lasso&unit=rounds/s&source=lab", content=CSV, headers=TEXT_CSV)
-    assert answer.status_code == 201, answer.text
-    curve = answer.json()
+    curve = body_of(owner.post("/v1/curves?name=lasso&unit=rounds/s&source=lab", content=CSV, headers=TEXT_CSV))
     assert (curve["name"], curve["unit"], curve["metric"], curve["version"]["source"]) == (
         "lasso",
         "rounds/s",

@@ -15,7 +15,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.learning import tasks
 from sinemora.kit.db import system_session
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.conftest import forget_settings
 from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
@@ -41,11 +41,6 @@ def reached(latency_us: np.ndarray) -> list[float]:
 
 
 @pytest.fixture
-def mesh(owner: Member, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 3)
-
-
-@pytest.fixture
 def measured(mesh: MeshWorld) -> np.ndarray:
     """One window of path a-1 → b-1 in every minute; its round trips."""
     latency = round_trips_us()
@@ -68,9 +63,7 @@ def points(values: list[float]) -> dict[str, Any]:
 
 
 def judged(owner: Member, source: dict[str, Any]) -> dict[str, Any]:
-    answer = owner.post(f"/v1/metric-sources/{source['id']}/findings")
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(owner.post(f"/v1/metric-sources/{source['id']}/findings"))
 
 
 def test_pushed_values_become_a_curve_and_newer_ones_its_next_version(owner, mesh, measured):

@@ -6,7 +6,7 @@ import pytest
 
 from sinemora.fleet.meshes import service
 from sinemora.kit.db import tenant_session
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 
 
 def turns_of(world: MeshWorld, agent: int) -> dict[str, list[int] | None]:
@@ -60,9 +60,7 @@ def test_pairs_in_focus_are_measured_in_every_window_until_the_strategy_changes(
 
 def test_a_preview_compares_the_strategies_and_changes_nothing(owner: Member, make_mesh: Any):
     world: MeshWorld = make_mesh(owner, 9)
-    found = owner.post(f"/v1/meshes/{world.id}/plan-previews", json={"period_windows": 4, "rate_hz": 16})
-    assert found.status_code == 200, found.text
-    preview = found.json()
+    preview = body_of(owner.post(f"/v1/meshes/{world.id}/plan-previews", json={"period_windows": 4, "rate_hz": 16}))
     assert (preview["vms"], preview["prices"]) == (9, [])  # the provider of the test has no list price
     items = {item["strategy"]: item for item in preview["items"]}
     assert list(items) == ["full", "zones", "sparse", "event"]

@@ -11,7 +11,7 @@ from sinemora.labs.shaping_lab.core.profiles import ProfileName
 from sinemora.labs.shaping_lab.core.summary import figures
 from sinemora.labs.shaping_lab.core.workloads import WORKLOADS, Operation, WorkloadName
 from sinemora.labs.shaping_lab.schemas import ROWS_MAX
-from tests.api_clients import Member
+from tests.api_clients import Member, body_of
 
 PATH = "/v1/advisors/shaping-studies"
 QUICK, SLOW = [0.0002] * 2_000, [0.0002] * 1_900 + [0.206] * 100
@@ -33,9 +33,7 @@ def study(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_study_stands_next_to_the_source(owner: Member):
-    answer = owner.post(PATH, json=study())
-    assert answer.status_code == 200, answer.text
-    read = answer.json()
+    read = body_of(owner.post(PATH, json=study()))
     assert [(one["workload"], one["operation"]) for one in read["operations"]] == [("c", "read"), ("batch", "fetch")]
     reads = {one["profile"]: one for one in read["operations"][0]["profiles"]}
     assert list(reads) == [name.value for name in ProfileName]

@@ -8,15 +8,13 @@ import pytest
 from sinemora.jobs import executor
 from sinemora.labs.tail_lab import job as jobs
 from sinemora.labs.tail_lab.core.study import run
-from tests.api_clients import Member
+from tests.api_clients import Member, body_of
 
 SMALL = {"name": "Hadoop", "workload": "w4", "flows": 2_000, "evaluations": 5, "policies": ["ps", "d_tail_blind"]}
 
 
 def start(owner: Member, **changes: object) -> UUID:
-    response = owner.post("/v1/advisors/tail-studies", json=SMALL | changes)
-    assert response.status_code == 202, response.text
-    return UUID(response.json()["id"])
+    return UUID(body_of(owner.post("/v1/advisors/tail-studies", json=SMALL | changes))["id"])
 
 
 def test_a_study_is_run_as_a_job_and_read(owner: Member) -> None:

@@ -14,19 +14,14 @@ from sinemora.measurements.aggregate.corrections import CLOCKS, SHIFTS, ClockRep
 from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, ROUND_TRIP
 from sinemora.measurements.ingest.agent_pb2 import Report
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import report_of, sent, window_start, windows_of
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
-pytestmark = pytest.mark.whole_store
+pytestmark = [pytest.mark.whole_store, pytest.mark.agents(6)]
 
 EVEN, HALF = 200_000, 50_000
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
-
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 6)
 
 
 def tell(mesh: MeshWorld, started_at_s: int, half_ns: int = HALF, agents: int = 6) -> None:
@@ -96,9 +91,7 @@ def test_clocks_that_an_earlier_version_stored_are_left_out():
 def path(mesh: MeshWorld, source: int, target: int) -> dict:
     ids = {vm["key"]: vm["id"] for vm in mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()["vms"]}
     ends = (ids[mesh.agents[source].vm_key], ids[mesh.agents[target].vm_key])
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}")
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}"))
 
 
 def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):

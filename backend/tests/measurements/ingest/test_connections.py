@@ -9,13 +9,10 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.validation import CONNECTION_WINDOWS_MAX
 from sinemora.measurements.store import connections
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import connections_of, send, sent, window_start
 
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 2)
+pytestmark = pytest.mark.agents(2)
 
 
 def rows(mesh: MeshWorld) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from google.protobuf import json_format
@@ -10,16 +9,13 @@ from google.protobuf import json_format
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.store import host_waits, traffic
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import add_traffic, host_of, send, sent, traffic_of, window_start, window_starts
+
+pytestmark = pytest.mark.agents(2)
 
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 2)
 
 
 def steps(mesh: MeshWorld) -> list[host_waits.HostStep]:
@@ -112,9 +108,7 @@ def test_waits_over_time_are_shares_of_the_time_that_was_counted(mesh: MeshWorld
     window.stall_us.append(5_000_000)
     sent(mesh.agents[0], report)
     start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (older, newer + 10))
-    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/host-waits", params={"from": start, "to": end})
-    assert answer.status_code == 200, answer.text
-    found = answer.json()
+    found = body_of(mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/host-waits", params={"from": start, "to": end}))
     assert [datetime.fromisoformat(at).timestamp() for at in found["points_at"]] == [older, missing, newer]
     assert found["wake"]["max_us"] == [2_000, None, 90_000]
     assert found["send"]["max_us"] == [None, None, None]

@@ -21,6 +21,8 @@ from tests.measurements.worlds import simple
 from tests.terminal import serving
 from tests.waits import WAIT_MOST_S, until
 
+pytestmark = pytest.mark.agents(2)
+
 REPORTS = "/v1/agents/self/reports"
 # Differ between two responses to the same request.
 OWN = {"date", "sinemora-held-ns", "sinemora-time-ns", "x-request-id"}
@@ -36,11 +38,6 @@ def running(servers: Servers) -> Iterator[tuple[Server, tuple[str, int]]]:
 @pytest.fixture
 def address(running: tuple[Server, tuple[str, int]]) -> tuple[str, int]:
     return running[1]
-
-
-@pytest.fixture
-def mesh(owner: Any, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
-    return make_mesh(owner, 2)
 
 
 def body_for(mesh: MeshWorld, mesh_key: int | None = None, windows_ago: int = 1, sender: int = 0) -> bytes:

@@ -44,11 +44,6 @@ REPORTS = "/v1/agents/self/reports"
 GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 
 
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 3)
-
-
 def peers_of(mesh: MeshWorld, agent: int = 0):
     return {other.vm_key: simple(50_000 + other.vm_key) for other in mesh.agents if other is not mesh.agents[agent]}
 

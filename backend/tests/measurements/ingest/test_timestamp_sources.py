@@ -7,14 +7,11 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import tenant_session
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import report_of, send, sent, window_starts
 from tests.measurements.worlds import simple
 
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 2)
+pytestmark = pytest.mark.agents(2)
 
 
 def report_with(mesh: MeshWorld, source: int, started_at_s: int | None = None):
@@ -25,10 +22,7 @@ def report_with(mesh: MeshWorld, source: int, started_at_s: int | None = None):
 
 def path_of(mesh: MeshWorld, source: int, target: int) -> dict[str, Any]:
     ends = mesh.agents[source].vm_id, mesh.agents[target].vm_id
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}")
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}"))
 
 
 def shown(mesh: MeshWorld, source: int, target: int) -> str | None:

@@ -9,14 +9,11 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.validation import TRAFFIC_MAX
 from sinemora.measurements.store import traffic
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import add_traffic, report_of, send, sent, traffic_of, window_start, window_starts
 from tests.measurements.worlds import simple
 
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 2)
+pytestmark = pytest.mark.agents(2)
 
 
 def rows(mesh: MeshWorld) -> list[Any]:

@@ -25,11 +25,6 @@ def server(database, redis) -> Iterator[str]:
         yield f"http://{host}:{port}"
 
 
-@pytest.fixture
-def mesh(owner: Member, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 3)
-
-
 class Stream:
     """Events of a stream, read by a thread."""
 

@@ -20,7 +20,7 @@ from sinemora.measurements.prometheus import remote_read, samples
 from sinemora.measurements.query.matrix.compute import json_of, read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import Axis, By
-from tests.api_clients import Caller
+from tests.api_clients import Caller, body_of
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
@@ -239,13 +239,13 @@ def test_the_provisioned_source_plots_every_panel_as_grafana_asks_it(owner, mesh
             assert target["datasource"]["uid"] == source["uid"]
             query = target["expr"].replace("$mesh", "demo").replace("$quantile", "0.99")
             form = urlencode({"query": query, "start": end - 300, "end": end, "step": 60})
-            answer = grafana.post(
-                f"{address}/api/v1/query_range",
-                content=form.encode(),
-                headers={"Content-Type": "application/x-www-form-urlencoded"},
-            )
-            assert answer.status_code == 200, answer.text
-            series = answer.json()["data"]["result"]
+            series = body_of(
+                grafana.post(
+                    f"{address}/api/v1/query_range",
+                    content=form.encode(),
+                    headers={"Content-Type": "application/x-www-form-urlencoded"},
+                )
+            )["data"]["result"]
             assert series, query
             labels = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
             assert all(labels <= sery["metric"].keys() for sery in series), query

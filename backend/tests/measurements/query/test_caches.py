@@ -13,18 +13,13 @@ from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.scan import utc
 from sinemora.measurements.store import corrections
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
 
-pytestmark = pytest.mark.whole_store
+pytestmark = [pytest.mark.whole_store, pytest.mark.agents(4)]
 
 MINUTES = 13
-
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 4)
 
 
 def measure(mesh: MeshWorld, started_at_s: int, seed: int) -> None:
@@ -63,9 +58,7 @@ def start(mesh) -> int:
 def matrix_of(mesh: MeshWorld, start_s: int | None = None, end_s: int = 0, **more):
     when = {} if start_s is None else {"from": utc(start_s).isoformat(), "to": utc(end_s).isoformat()}
     parameters = {"statistic": "p50", "more": ["p99", "min", "max", "mean"], **when, **more}
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=parameters)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=parameters))
 
 
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

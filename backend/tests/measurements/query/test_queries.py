@@ -19,20 +19,16 @@ from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
+
+pytestmark = pytest.mark.agents(6)
 
 ROUTES = (
     *("matrix", "comparison", "series", "distribution", "variability", "losses", "windows", "spikes"),
     "latency-budgets",
 )
-
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    """Six agents in three zones."""
-    return make_mesh(owner, 6)
 
 
 class Truth:
@@ -78,9 +74,7 @@ class Truth:
         ]
 
     def ask(self, route: str, **params: Any) -> Any:
-        answer = self.mesh.owner.get(f"/v1/meshes/{self.mesh.id}/{route}", params={**self.range(), **params})
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        return body_of(self.mesh.owner.get(f"/v1/meshes/{self.mesh.id}/{route}", params={**self.range(), **params}))
 
 
 def iso(at_s: float) -> str:

@@ -10,14 +10,9 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.query.ranges import tiers
 
-pytestmark = pytest.mark.whole_store
+pytestmark = [pytest.mark.whole_store, pytest.mark.agents(2)]
 
 NOON = timedelta(hours=12)
-
-
-@pytest.fixture
-def mesh(owner, make_mesh):
-    return make_mesh(owner, 2)
 
 
 @pytest.fixture

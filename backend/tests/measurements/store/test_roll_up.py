@@ -11,16 +11,10 @@ from sinemora.measurements import tasks
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
-from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 
 pytestmark = pytest.mark.whole_store
-
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 3)
 
 
 def rows(sql: str, **parameters):

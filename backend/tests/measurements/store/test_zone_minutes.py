@@ -14,13 +14,13 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.corrections import SHIFTS
 from sinemora.measurements.store import corrections
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.conftest import Servers
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import silent, simple
 from tests.sql_logins import login
 
-pytestmark = pytest.mark.whole_store
+pytestmark = [pytest.mark.whole_store, pytest.mark.agents(6)]
 
 FIGURES = {
     "delay_p50_ns": ("one_way_delay", "p50"),
@@ -32,11 +32,6 @@ FIGURES = {
     "round_trip_p99_ns": ("round_trip", "p99"),
     "loss_ratio": ("loss", "p50"),
 }
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 6)  # two VMs in each of the zones a, b and c
 
 
 @pytest.fixture
@@ -72,9 +67,7 @@ def by_api(mesh: MeshWorld, at: int, metric: str, statistic: str) -> dict[tuple[
     """Return the same of the zone matrix."""
     span = {name: datetime.fromtimestamp(end, UTC).isoformat() for name, end in (("from", at), ("to", at + 60))}
     params = {"by": "zone", "metric": metric, "statistic": statistic, **span}
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)
-    assert answer.status_code == 200, answer.text
-    body = answer.json()
+    body = body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params))
     names = [axis["name"] for axis in body["axis"]]
     return {
         (source, target): body["values"][row][column]

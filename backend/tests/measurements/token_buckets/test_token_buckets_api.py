@@ -2,21 +2,17 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from sinemora.cli import main
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import sent, traffic_of, window_start
 from tests.terminal import listening
 
+pytestmark = pytest.mark.agents(2)
+
 BUCKET = {"rate_mbit": 100, "burst_kb": 125_000}
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 2)
 
 
 def path(mesh: MeshWorld) -> str:

@@ -15,7 +15,7 @@ from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.archive import Reader
-from tests.api_clients import Member, MeshWorld, join, sign_in
+from tests.api_clients import Member, MeshWorld, body_of, join, sign_in
 from tests.mail_server import MailServer
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -45,9 +45,7 @@ def name_of(member: Member) -> str:
 
 
 def exported(owner: Member, **body: bool) -> str:
-    answer = owner.post(f"/v1/tenants/{owner.tenant_id}/exports", json=body)
-    assert answer.status_code == 202, answer.text
-    job_id = str(answer.json()["id"])
+    job_id = str(body_of(owner.post(f"/v1/tenants/{owner.tenant_id}/exports", json=body))["id"])
     executor.run(owner.tenant_id, UUID(job_id))
     job = owner.get(f"/v1/jobs/{job_id}").json()
     assert job["state"] == "succeeded", job

@@ -16,7 +16,7 @@ from sinemora.operations.embedded.demo import machines as demo
 from sinemora.operations.embedded.demo.programs import write_relay_file
 from sinemora.operations.embedded.first_run import prepare
 from tests import api_clients
-from tests.api_clients import AgentCaller, Member
+from tests.api_clients import AgentCaller, Member, body_of
 
 NET = "127.20.9"
 
@@ -86,21 +86,21 @@ Run = Callable[[dict[str, str]], tuple[str, list[str]]]
 
 
 def enrol(owner: Member, token: str, name: str) -> AgentCaller:
-    answer = owner.http.post(
-        "/v1/agents/enrol",
-        json={
-            "token": token,
-            "hostname": name,
-            "zone": {"provider": demo.PROVIDER, "region": demo.REGION, "name": name[0]},
-            "probe_address": f"{NET}.1",
-            "event_port": 20319,
-            "general_port": 20320,
-            "agent_version": "0.1.0",
-            "description": {},
-        },
+    body = body_of(
+        owner.http.post(
+            "/v1/agents/enrol",
+            json={
+                "token": token,
+                "hostname": name,
+                "zone": {"provider": demo.PROVIDER, "region": demo.REGION, "name": name[0]},
+                "probe_address": f"{NET}.1",
+                "event_port": 20319,
+                "general_port": 20320,
+                "agent_version": "0.1.0",
+                "description": {},
+            },
+        )
     )
-    assert answer.status_code == 201, answer.text
-    body = answer.json()
     return AgentCaller(owner.http, agent_id=UUID(body["agent_id"]), vm_id=UUID(body["vm_id"]), name=name)
 
 

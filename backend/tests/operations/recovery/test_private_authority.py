@@ -12,7 +12,7 @@ from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import config
 from sinemora.kit.config import Settings
 from sinemora.kit.object_storage import StorageError, installation_storage, storage_of
-from tests.api_clients import Member
+from tests.api_clients import Member, body_of
 from tests.certificates import certificate
 from tests.conftest import Servers
 from tests.operations.recovery.archiving import command
@@ -80,9 +80,7 @@ def export(owner: Member, storage: ObjectStorageServer) -> Any:
     place = storage.location
     body = {"name": "warehouse", "endpoint": place.endpoint, "bucket": place.bucket}
     made = owner.created("/v1/bucket-exports", body | {"access_key": place.access_key, "secret": place.secret_key})
-    answer = owner.post(f"/v1/bucket-exports/{made['id']}/tests")
-    assert answer.status_code == 200, answer.text
-    return answer.json()["error"]
+    return body_of(owner.post(f"/v1/bucket-exports/{made['id']}/tests"))["error"]
 
 
 def test_exports_reach_it(storage: ObjectStorageServer, owner: Member):

@@ -1,6 +1,5 @@
 """Annotations over HTTP: ranges, scopes, versions, limits and the boundary of a tenant."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -11,11 +10,6 @@ from sinemora.overview.annotations import service
 from tests.api_clients import Member, MeshWorld
 
 DEPLOY = {"kind": "deploy", "text": "web 4.2", "starts_at": "2026-11-20T10:00:00Z"}
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
-    return make_mesh(owner, 3)
 
 
 def application(owner: Member, mesh: MeshWorld) -> str:

@@ -5,7 +5,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, body_of
 from tests.applications.predicted import predicted
 from tests.recommendations.measured_mesh import measured
 
@@ -29,9 +29,7 @@ def cache_on(world: MeshWorld) -> dict:
 
 
 def evaluate(mesh: MeshWorld, *changes: dict, **more) -> dict:
-    answer = mesh.owner.post("/v1/what-if", json={"mesh": mesh.name, "changes": list(changes), **more})
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.post("/v1/what-if", json={"mesh": mesh.name, "changes": list(changes), **more}))
 
 
 def kept(*round_trips_us: float) -> float:

@@ -11,7 +11,7 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix.baselines import MINUTES_MIN
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import window_start
 from tests.measurements.usual import (
     RISE_NS,
@@ -36,9 +36,7 @@ def mesh(owner, make_mesh) -> MeshWorld:
 
 
 def matrix(mesh: MeshWorld, **params):
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", **params})
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", **params}))
 
 
 def flat(rows: list[list[Any]]) -> list[Any]:

@@ -7,13 +7,10 @@ from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, silent, simple
 
+pytestmark = pytest.mark.agents(4)
+
 DELAY_NS = 200_000
 NAMES = ("a-1", "b-1", "c-1", "a-2")
-
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    return make_mesh(owner, 4)
 
 
 def measure(mesh: MeshWorld, first: Raw) -> list[str]:

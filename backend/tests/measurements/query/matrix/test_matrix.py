@@ -13,15 +13,15 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, silent, simple
 
+pytestmark = pytest.mark.agents(6)
+
 
 def matrix(mesh: MeshWorld, **params):
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params))
 
 
 def iso(at_s: float) -> str:
@@ -36,12 +36,6 @@ def quantile(values: list[int], q: float) -> int:
     words = llq16.encode(values)
     middle = int(llq16.values_of(llq16.quantiles(words, np.array([words.size]), [q]))[0, 0])
     return min(max(middle, min(values)), max(values))
-
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    """Six agents in three zones; every pair measured by the first of the two."""
-    return make_mesh(owner, 6)
 
 
 def measure(mesh: MeshWorld, started_at_s: int | None = None, seed: int = 0) -> dict[tuple[int, int], tuple[Raw, int]]:

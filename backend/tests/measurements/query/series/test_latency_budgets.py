@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 
@@ -50,12 +50,12 @@ class Truth:
         return simple(there, back, count=int(random.integers(2, 9)), clock_error_ns=int(random.integers(100, 5_000)))
 
     def ask(self, selections: Sequence[str], **query: Any) -> dict[str, Any]:
-        answer = self.mesh.owner.get(
-            f"/v1/meshes/{self.mesh.id}/latency-budgets",
-            params={"selections": list(selections), "from": iso(self.start), "to": iso(self.start + 60), **query},
+        return body_of(
+            self.mesh.owner.get(
+                f"/v1/meshes/{self.mesh.id}/latency-budgets",
+                params={"selections": list(selections), "from": iso(self.start), "to": iso(self.start + 60), **query},
+            )
         )
-        assert answer.status_code == 200, answer.text
-        return answer.json()
 
 
 @pytest.fixture

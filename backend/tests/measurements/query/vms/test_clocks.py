@@ -6,15 +6,11 @@ from typing import Any
 import pytest
 
 from sinemora.fleet.meshes.plan import is_client
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import report_of, sent, window_starts
 from tests.measurements.worlds import silent, simple
 
-
-@pytest.fixture
-def mesh(owner, make_mesh) -> MeshWorld:
-    """Four agents in three zones."""
-    return make_mesh(owner, 4)
+pytestmark = pytest.mark.agents(4)
 
 
 def measure(mesh: MeshWorld, started_at_s: int, errors_ns: dict[int, int | None]) -> None:
@@ -32,9 +28,7 @@ def measure(mesh: MeshWorld, started_at_s: int, errors_ns: dict[int, int | None]
 
 
 def clocks(mesh: MeshWorld, **params: Any) -> dict:
-    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/clock-errors", params=params)
-    assert answer.status_code == 200, answer.text
-    (found,) = answer.json()["meshes"]
+    (found,) = body_of(mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/clock-errors", params=params))["meshes"]
     return found
 
 

@@ -5,20 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import add_traffic, sent, traffic_of, window_start, window_starts
 
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 2)
+pytestmark = pytest.mark.agents(2)
 
 
 def traffic(mesh: MeshWorld, **params: Any) -> dict[str, Any]:
-    answer = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/traffic", params=params)
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    return body_of(mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/traffic", params=params))
 
 
 def test_rates_are_over_the_time_that_was_counted_and_a_missing_window_is_null(mesh: MeshWorld):
