@@ -32,7 +32,7 @@ export function IncidentRows({ rows, now }: Props) {
         {
           title: strings.incident,
           cell: ({ id, title }) => (
-            <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: id }}>
+            <TextLink to="/incidents/$incidentId" params={{ incidentId: id }}>
               {sentenceCase(title)}
             </TextLink>
           ),

@@ -20,6 +20,7 @@ export function PathCost({ cost, ofPair = false, none }: Props) {
   const points = formatPoints(cost.cost)
   return (
     <TextLink
+      size="md"
       fz="inherit"
       title={(ofPair ? strings.costOfPair : strings.costOfPath)(cost.name, points)}
       to="/applications/$applicationId"

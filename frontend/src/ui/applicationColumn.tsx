@@ -5,7 +5,7 @@ import { TextLink } from './links'
 export const applicationColumn = {
   title: words.application,
   cell: ({ id, name }: { id: string; name: string }) => (
-    <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
+    <TextLink to="/applications/$applicationId" params={{ applicationId: id }}>
       {name}
     </TextLink>
   ),

@@ -132,11 +132,7 @@ function Decided({ login, isAllowed }: { login: DeviceLogin; isAllowed: boolean 
       >
         {isAllowed ? strings.connectedLead : strings.refusedLead}
       </Notice>
-      {isAllowed && (
-        <TextLink size="sm" to="/api-keys">
-          {strings.keys}
-        </TextLink>
-      )}
+      {isAllowed && <TextLink to="/api-keys">{strings.keys}</TextLink>}
     </Panel>
   )
 }

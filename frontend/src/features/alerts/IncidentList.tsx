@@ -41,7 +41,7 @@ export function IncidentList({ label, incidents, isPage = false, bulk = false }:
         {
           title: strings.incident,
           cell: (incident) => (
-            <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
+            <TextLink to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
               {sentenceCase(incident.title)}
             </TextLink>
           ),

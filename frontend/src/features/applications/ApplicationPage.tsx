@@ -69,12 +69,21 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
       <p className={styles.next}>
         {now.data?.below_objective && (
           <span>
-            {strings.findPlacements} <TextLink to="/recommendations">{strings.recommendations}</TextLink>.
+            {strings.findPlacements}{' '}
+            <TextLink size="md" to="/recommendations">
+              {strings.recommendations}
+            </TextLink>
+            .
           </span>
         )}
         {now.data && <WhySlow application={application} now={now.data} />}
         {proposal && (
-          <TextLink to="/meshes/$meshId" params={{ meshId: application.mesh.id }} search={{ moves: proposal.id }}>
+          <TextLink
+            size="md"
+            to="/meshes/$meshId"
+            params={{ meshId: application.mesh.id }}
+            search={{ moves: proposal.id }}
+          >
             {strings.movesOnHeatmap(proposal.moves)}
           </TextLink>
         )}
@@ -127,7 +136,7 @@ function Figures({ application, now }: { application: Application; now: Applicat
           <Term of="performance curve">{strings.curve}</Term>
         </dt>
         <dd>
-          <TextLink to="/curves/$curveId" params={{ curveId: application.curve.id }}>
+          <TextLink size="md" to="/curves/$curveId" params={{ curveId: application.curve.id }}>
             {application.curve.name}
           </TextLink>{' '}
           <small>{strings.version(application.curve.number)}</small>
@@ -153,6 +162,7 @@ function WhySlow({ application, now }: { application: Application; now: Applicat
     <span>
       {strings.slowestLink(worst.source, worst.target, formatDelay(worst.round_trip_ns))}{' '}
       <TextLink
+        size="md"
         to="/meshes/$meshId/paths/$source/$target"
         params={{ meshId: application.mesh.id, source: source.id, target: target.id }}
         search={{ tab: 'why' }}

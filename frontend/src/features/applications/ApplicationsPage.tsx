@@ -56,7 +56,7 @@ export function ApplicationsPage() {
           {
             title: strings.application,
             cell: (application) => (
-              <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: application.id }}>
+              <TextLink to="/applications/$applicationId" params={{ applicationId: application.id }}>
                 {application.name}
               </TextLink>
             ),

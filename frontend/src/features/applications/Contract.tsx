@@ -52,14 +52,14 @@ export function Breaches({ account: { breaches, recommendation_id } }: { account
       {breaches.map(({ incident_id, title, broken_s }) => (
         <li key={incident_id}>
           {strings.brokenFor(formatAge(broken_s * 1000))}{' '}
-          <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident_id }}>
+          <TextLink to="/incidents/$incidentId" params={{ incidentId: incident_id }}>
             {title}
           </TextLink>
         </li>
       ))}
       {recommendation_id && (
         <li>
-          <TextLink size="sm" to="/recommendations/$recommendationId" params={{ recommendationId: recommendation_id }}>
+          <TextLink to="/recommendations/$recommendationId" params={{ recommendationId: recommendation_id }}>
             {strings.proposedForContract}
           </TextLink>
         </li>

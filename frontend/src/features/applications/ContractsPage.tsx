@@ -63,7 +63,7 @@ const COLUMNS = [
     title: strings.application,
     as: 'head' as const,
     cell: ({ application }: Contract) => (
-      <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: application.id }}>
+      <TextLink to="/applications/$applicationId" params={{ applicationId: application.id }}>
         {application.name}
       </TextLink>
     ),

@@ -10,7 +10,7 @@ import { named } from '~/lib/options'
 import { fieldsOf } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
 import { Choice } from '~/ui/Choice'
-import { ButtonLink, TextLink } from '~/ui/links'
+import { ButtonLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { NumberField } from '~/ui/NumberField'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
@@ -137,9 +137,9 @@ function Form({ meshes }: { meshes: Mesh[] }) {
         {roster.data?.vms.length === 0 && (
           <NoRows
             next={
-              <TextLink inherit underline="always" to="/onboarding" search={{ mesh }}>
+              <WordLink to="/onboarding" search={{ mesh }}>
                 {strings.addVm}
-              </TextLink>
+              </WordLink>
             }
           >
             {strings.meshWithoutVm}

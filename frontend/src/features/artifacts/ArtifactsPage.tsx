@@ -13,7 +13,7 @@ import { NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -74,7 +74,7 @@ function ArtifactList({ artifacts, meshes }: { artifacts: readonly Artifact[]; m
         {
           title: strings.name,
           cell: ({ id, name }) => (
-            <TextLink size="sm" to="/artifacts/$artifactId" params={{ artifactId: id }}>
+            <TextLink to="/artifacts/$artifactId" params={{ artifactId: id }}>
               {name}
             </TextLink>
           ),
@@ -111,11 +111,7 @@ function Publish({ mesh }: { mesh: string }) {
   return (
     <Panel title={strings.publish}>
       <p className={pageStyles.lead}>
-        {strings.publishLead}{' '}
-        <TextLink inherit underline="always" to="/api-keys">
-          {strings.apiKeyLink}
-        </TextLink>{' '}
-        {strings.apiKeyScope}
+        {strings.publishLead} <WordLink to="/api-keys">{strings.apiKeyLink}</WordLink> {strings.apiKeyScope}
       </p>
       <CopyText label={strings.publishCommand} text={at} />
       <p className={pageStyles.lead}>{strings.readLead}</p>

@@ -78,7 +78,7 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
             cell: (curve, n) => (
               <>
                 <LineKey n={n} />
-                <TextLink size="sm" to="/curves/$curveId" params={{ curveId: curve.id }}>
+                <TextLink to="/curves/$curveId" params={{ curveId: curve.id }}>
                   {curve.name}
                 </TextLink>
               </>

@@ -60,7 +60,7 @@ export function GalleryPage({ search, onSearch }: Props) {
         ) : (
           <p className={styles.lead}>
             {strings.noOwnCurves}{' '}
-            <TextLink size="sm" underline="always" to="/curves/new">
+            <TextLink underline="always" to="/curves/new">
               {strings.addMeasurementsLower}
             </TextLink>
             .

@@ -36,7 +36,7 @@ export function LearningOf({ curve }: { curve: CurveDetail }) {
       {ofCurve.length === 0 && (
         <p className={styles.text}>
           {strings.noSourceForCurve}{' '}
-          <TextLink size="sm" underline="always" to="/curves/learning" search={{ curve: curve.id }}>
+          <TextLink underline="always" to="/curves/learning" search={{ curve: curve.id }}>
             {strings.learnInProductionLower}
           </TextLink>
           .
@@ -117,7 +117,6 @@ function Source({ source }: { source: MetricSource }) {
             <dt>{strings.curve}</dt>
             <dd>
               <TextLink
-                size="sm"
                 underline="always"
                 to="/curves/$curveId"
                 params={{ curveId: source.curve_id as string }}

@@ -18,7 +18,7 @@ export function LearningPage({ curve }: { curve: string | undefined }) {
       lead={
         <>
           {strings.learningLead}{' '}
-          <TextLink size="sm" underline="always" to="/curves">
+          <TextLink underline="always" to="/curves">
             {strings.allCurves}
           </TextLink>
         </>

@@ -21,7 +21,7 @@ export function NewVersionPage({ curveId }: { curveId: string }) {
       title={strings.newVersionOf(curve.name)}
       lead={strings.newVersionLead(curve.metric, curve.newest)}
       action={
-        <TextLink size="sm" to="/curves/$curveId" params={{ curveId }}>
+        <TextLink to="/curves/$curveId" params={{ curveId }}>
           {strings.backToCurve}
         </TextLink>
       }

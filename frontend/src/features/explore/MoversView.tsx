@@ -45,7 +45,6 @@ export function MoversView({ meshId, parameters: { by, time }, clock }: ViewProp
                         by === 'vm' ? (
                           <>
                             <TextLink
-                              size="sm"
                               to="/meshes/$meshId/paths/$source/$target"
                               params={{ meshId, source: source.id, target: target.id }}
                               search={{ ...NOW, ...aroundHour(onset_at, serverNow()) }}

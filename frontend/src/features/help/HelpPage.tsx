@@ -25,7 +25,6 @@ export function HelpPage({ name, page }: { name: string; page: Page }) {
           {contents.map((entry) => (
             <li key={entry.name}>
               <TextLink
-                size="sm"
                 to="/help/$"
                 params={{ _splat: entry.name }}
                 aria-current={entry.name === name ? 'page' : undefined}
@@ -44,9 +43,7 @@ export function HelpPage({ name, page }: { name: string; page: Page }) {
             </li>
           ))}
           <li>
-            <TextLink size="sm" to="/help/reference">
-              {strings.reference}
-            </TextLink>
+            <TextLink to="/help/reference">{strings.reference}</TextLink>
           </li>
         </ul>
       </nav>

@@ -12,7 +12,7 @@ import { actOnRows } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Confirm } from '~/ui/Confirm'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { NumberField, numberOf } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
@@ -43,7 +43,7 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
     <Page
       title={strings.settingsOf(mesh.name)}
       lead={
-        <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }}>
+        <TextLink to="/meshes/$meshId" params={{ meshId: mesh.id }}>
           {strings.backToHeatmap}
         </TextLink>
       }
@@ -222,9 +222,9 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
           vms={others}
           none={vms?.length === 0 ? strings.noVmEnrolled : strings.everyVmIsMember}
           next={
-            <TextLink inherit underline="always" to="/onboarding" search={{ mesh: mesh.id }}>
+            <WordLink to="/onboarding" search={{ mesh: mesh.id }}>
               {strings.enrolVm}
-            </TextLink>
+            </WordLink>
           }
           onAdd={(vmId) => add.mutate(vmId)}
         />

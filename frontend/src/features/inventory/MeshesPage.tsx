@@ -53,7 +53,7 @@ export function MeshesPage() {
           {
             title: strings.mesh,
             cell: (mesh) => (
-              <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }}>
+              <TextLink to="/meshes/$meshId" params={{ meshId: mesh.id }}>
                 {mesh.name}
               </TextLink>
             ),
@@ -72,7 +72,6 @@ export function MeshesPage() {
             title: strings.actions,
             cell: (mesh) => (
               <TextLink
-                size="sm"
                 to="/meshes/$meshId/settings"
                 params={{ meshId: mesh.id }}
                 aria-label={strings.settingsOf(mesh.name)}

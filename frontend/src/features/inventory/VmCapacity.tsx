@@ -9,7 +9,7 @@ import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -25,10 +25,7 @@ export function VmCapacity({ vmId }: { vmId: string }) {
   return (
     <Panel title={strings.capacity}>
       <p className={pageStyles.lead}>
-        {strings.lead}{' '}
-        <TextLink inherit underline="always" to="/recommendations">
-          {strings.recommendations}
-        </TextLink>
+        {strings.lead} <WordLink to="/recommendations">{strings.recommendations}</WordLink>
       </p>
       <QueryResult query={query} what={strings.capacityLower}>
         {(capacity) => (

@@ -87,7 +87,6 @@ function Direction({ meshId, vmId, of, name }: DirectionProps) {
               title: strings.peer,
               cell: ({ source, target }) => (
                 <TextLink
-                  size="sm"
                   to="/meshes/$meshId/paths/$source/$target"
                   params={{ meshId, source: source.id, target: target.id }}
                 >

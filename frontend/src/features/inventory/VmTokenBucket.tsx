@@ -9,7 +9,7 @@ import { forecastWords, needsAttention, tokensWords, usedWords } from '~/lib/tok
 import { formatDecimalBytes } from '~/lib/traffic'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Choice } from '~/ui/Choice'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -26,10 +26,7 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
   return (
     <Panel title={strings.bucket}>
       <p className={pageStyles.lead}>
-        {strings.bucketLead}{' '}
-        <TextLink inherit underline="always" to="/advisors/shaping">
-          {strings.detect}
-        </TextLink>
+        {strings.bucketLead} <WordLink to="/advisors/shaping">{strings.detect}</WordLink>
       </p>
       <QueryResult query={query} what={strings.bucketLower}>
         {({ bucket }) => (

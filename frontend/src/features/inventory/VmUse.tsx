@@ -5,7 +5,7 @@ import { incidentsQuery } from '~/api/incidents'
 import type { Vm } from '~/api/types'
 import { coversVm } from '~/lib/culprits'
 import { IncidentRows } from '~/ui/IncidentRows'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -25,13 +25,7 @@ export function VmApplications({ vmId }: { vmId: string }) {
           })
           if (rows.length === 0)
             return (
-              <NoRows
-                next={
-                  <TextLink inherit underline="always" to="/applications">
-                    {strings.seeApplications}
-                  </TextLink>
-                }
-              >
+              <NoRows next={<WordLink to="/applications">{strings.seeApplications}</WordLink>}>
                 {strings.noApplications}
               </NoRows>
             )
@@ -44,7 +38,7 @@ export function VmApplications({ vmId }: { vmId: string }) {
                 {
                   title: strings.application,
                   cell: ({ application: { id, name } }) => (
-                    <TextLink size="sm" to="/applications/$applicationId" params={{ applicationId: id }}>
+                    <TextLink to="/applications/$applicationId" params={{ applicationId: id }}>
                       {name}
                     </TextLink>
                   ),

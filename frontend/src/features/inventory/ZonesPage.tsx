@@ -8,7 +8,7 @@ import { fieldsOf } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { ActionForm } from '~/ui/ActionForm'
 import { CreateDrawer } from '~/ui/CreateDrawer'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -32,15 +32,7 @@ export function ZonesPage() {
       action={edits && <CreateDrawer label={strings.addZone}>{(close) => <NewZone onDone={close} />}</CreateDrawer>}
     >
       {zones.data.length === 0 ? (
-        <NoRows
-          next={
-            <TextLink inherit underline="always" to="/onboarding">
-              {strings.addVm}
-            </TextLink>
-          }
-        >
-          {strings.noZones}
-        </NoRows>
+        <NoRows next={<WordLink to="/onboarding">{strings.addVm}</WordLink>}>{strings.noZones}</NoRows>
       ) : (
         <RecordList
           label={strings.zones}

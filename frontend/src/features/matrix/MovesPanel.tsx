@@ -62,11 +62,7 @@ export default function MovesPanel({ meshId, moves, theme, onSearch, isEmbedded 
       {!isEmbedded && (
         <div className={styles.controls}>
           {recommendation && (
-            <TextLink
-              size="sm"
-              to="/recommendations/$recommendationId"
-              params={{ recommendationId: recommendation.id }}
-            >
+            <TextLink to="/recommendations/$recommendationId" params={{ recommendationId: recommendation.id }}>
               {strings.openRecommendation}
             </TextLink>
           )}
@@ -106,6 +102,7 @@ function Doubts({ meshId, moves }: Pick<Props, 'meshId' | 'moves'>) {
       <Notice tone="info">
         {strings.ofOtherMesh(recommendation.mesh.name)}{' '}
         <TextLink
+          size="md"
           to="/meshes/$meshId"
           params={{ meshId: recommendation.mesh.id }}
           search={{ moves: recommendation.id }}

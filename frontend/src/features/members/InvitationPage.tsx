@@ -69,7 +69,9 @@ function Invalid({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Frame title={title}>
       <p role="alert">{children}</p>
-      <TextLink to="/sign-in">{strings.goToSignIn}</TextLink>
+      <TextLink size="md" to="/sign-in">
+        {strings.goToSignIn}
+      </TextLink>
     </Frame>
   )
 }

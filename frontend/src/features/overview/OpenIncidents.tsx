@@ -45,7 +45,7 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
                   aria-label={SEVERITIES[severity].word}
                   title={SEVERITIES[severity].word}
                 />
-                <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: id }}>
+                <TextLink to="/incidents/$incidentId" params={{ incidentId: id }}>
                   {sentenceCase(title)}
                   {changeWords(incident)}
                 </TextLink>

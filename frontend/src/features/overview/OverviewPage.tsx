@@ -79,7 +79,7 @@ function Incidents({ meshes }: { meshes: Overview['meshes'] }) {
     <Card
       title={strings.incidents}
       more={
-        <TextLink size="sm" to="/incidents" search={{ show: 'all' }}>
+        <TextLink to="/incidents" search={{ show: 'all' }}>
           {strings.allIncidents}
         </TextLink>
       }
@@ -91,14 +91,7 @@ function Incidents({ meshes }: { meshes: Overview['meshes'] }) {
 
 function Applications({ ranking }: Pick<PartsProps, 'ranking'>) {
   return (
-    <Card
-      title={strings.applications}
-      more={
-        <TextLink size="sm" to="/applications">
-          {strings.allApplications}
-        </TextLink>
-      }
-    >
+    <Card title={strings.applications} more={<TextLink to="/applications">{strings.allApplications}</TextLink>}>
       <Loaded what={strings.applicationsLower} query={ranking}>
         {(data) => <WorstApplications ranking={data} />}
       </Loaded>

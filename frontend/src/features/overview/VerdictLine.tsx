@@ -137,13 +137,13 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
     const { incident } = verdict
     if (isUntold(incident, now)) {
       steps.push(
-        <TextLink key="receivers" size="sm" to="/receivers">
+        <TextLink key="receivers" to="/receivers">
           {strings.addReceiver}
         </TextLink>,
       )
     }
     steps.push(
-      <TextLink key="incident" size="sm" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
+      <TextLink key="incident" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
         {strings.openIncident}
       </TextLink>,
       <PathsLink key="paths" mesh={mesh} incident={incident}>
@@ -152,26 +152,26 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
     )
   } else if (['waiting', 'noPaths', 'noVms'].includes(verdict.kind)) {
     steps.push(
-      <TextLink key="add" size="sm" to="/onboarding" search={{ mesh: mesh.id }}>
+      <TextLink key="add" to="/onboarding" search={{ mesh: mesh.id }}>
         {strings.addVm}
       </TextLink>,
     )
   } else if (verdict.kind === 'noRules' || verdict.kind === 'unevaluated') {
     steps.push(
-      <TextLink key="rules" size="sm" to="/alert-rules" search={{ mesh: mesh.id }}>
+      <TextLink key="rules" to="/alert-rules" search={{ mesh: mesh.id }}>
         {strings.seeRules}
       </TextLink>,
     )
   } else if (mesh.agents.silent > 0) {
     steps.push(
-      <TextLink key="vms" size="sm" to="/vms">
+      <TextLink key="vms" to="/vms">
         {strings.seeVms}
       </TextLink>,
     )
   }
   if (verdict.kind !== 'degraded' && mesh.vms > 0) {
     steps.push(
-      <TextLink key="heatmap" size="sm" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW}>
+      <TextLink key="heatmap" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={NOW}>
         {strings.openHeatmap}
       </TextLink>,
     )
@@ -181,7 +181,6 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
     steps.push(
       <TextLink
         key="unusual"
-        size="sm"
         aria-keyshortcuts="u"
         to="/meshes/$meshId/paths/$source/$target"
         params={{ meshId: mesh.id, source: source.id, target: target.id }}
@@ -195,13 +194,7 @@ function NextSteps({ mesh, verdict, unusual }: Props & { verdict: Verdict }) {
     const gain = total === null ? '' : strings.gainOf(formatChange(total.gain.mean))
     const cure = cures && strings.cures(cures.application.name, formatShare(cures.now), formatShare(cures.after))
     steps.push(
-      <TextLink
-        key="moves"
-        size="sm"
-        to="/meshes/$meshId"
-        params={{ meshId: mesh.id }}
-        search={{ ...NOW, moves: proposed.id }}
-      >
+      <TextLink key="moves" to="/meshes/$meshId" params={{ meshId: mesh.id }} search={{ ...NOW, moves: proposed.id }}>
         {strings.seeMoves(proposed.moves, cure || gain)}
       </TextLink>,
     )

@@ -89,17 +89,13 @@ export function NeedsAttention({ attention: { silent, copied, outdated, clocks }
             <strong data-bad>{title}</strong>:{' '}
             {vms.map(({ vm, detail }) => (
               <span key={vm.id}>
-                <TextLink size="sm" to="/vms/$vmId" params={{ vmId: vm.id }}>
+                <TextLink to="/vms/$vmId" params={{ vmId: vm.id }}>
                   {vm.name}
                 </TextLink>{' '}
                 {detail}{' '}
               </span>
             ))}
-            {count > vms.length && (
-              <TextLink size="sm" to="/vms">
-                {strings.andMore(count - vms.length)}
-              </TextLink>
-            )}
+            {count > vms.length && <TextLink to="/vms">{strings.andMore(count - vms.length)}</TextLink>}
           </li>
         ))}
       </ul>

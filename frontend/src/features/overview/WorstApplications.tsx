@@ -47,7 +47,7 @@ export function WorstApplications({ ranking: { worst, evaluated, total } }: { ra
       <p className={pageStyles.lead}>
         {strings.noApplications}{' '}
         <EditorsOnly>
-          <TextLink size="sm" underline="always" to="/applications/new">
+          <TextLink underline="always" to="/applications/new">
             {strings.addApplication}
           </TextLink>
         </EditorsOnly>

@@ -9,7 +9,7 @@ import type { Job, RecommendationInput } from '~/api/types'
 import { named } from '~/lib/options'
 import { POLICIES, policyOf } from '~/lib/policies'
 import { Choice } from '~/ui/Choice'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
@@ -73,9 +73,9 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
       {incident && (
         <p className={pageStyles.lead}>
           {strings.forIncidentLead}{' '}
-          <TextLink inherit underline="always" to="/incidents/$incidentId" params={{ incidentId: incident }}>
+          <WordLink to="/incidents/$incidentId" params={{ incidentId: incident }}>
             {strings.incident}
-          </TextLink>
+          </WordLink>
         </p>
       )}
       <form onSubmit={submit} className={pageStyles.form}>

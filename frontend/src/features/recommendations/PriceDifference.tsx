@@ -20,7 +20,9 @@ export function PriceDifference({ recommendationId }: { recommendationId: string
             <p className={pageStyles.lead}>
               {total === null ? strings.priceLead : strings.priceTotal(signedMoney(total, currency))}{' '}
               {applications.some(({ statistic, reason }) => reason && !statistic) && (
-                <TextLink to="/advisors/compute-mix">{strings.setPriceBasis}</TextLink>
+                <TextLink size="md" to="/advisors/compute-mix">
+                  {strings.setPriceBasis}
+                </TextLink>
               )}
             </p>
             {applications.some(hasMix) && <Mixes rows={applications.filter(hasMix)} />}

@@ -8,7 +8,7 @@ import type { Patch } from '~/lib/searchParams'
 import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { ButtonLink, TextLink } from '~/ui/links'
+import { ButtonLink, WordLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
@@ -125,9 +125,9 @@ function Standing({ recommendation: { incident, state, reason, expires_at } }: {
       {incident && (
         <>
           {strings.forIncident}{' '}
-          <TextLink inherit underline="always" to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
+          <WordLink to="/incidents/$incidentId" params={{ incidentId: incident.id }}>
             {incident.title}
-          </TextLink>
+          </WordLink>
           .{' '}
         </>
       )}

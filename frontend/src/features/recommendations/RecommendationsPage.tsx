@@ -78,11 +78,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
         {
           title: strings.created,
           cell: (recommendation) => (
-            <TextLink
-              size="sm"
-              to="/recommendations/$recommendationId"
-              params={{ recommendationId: recommendation.id }}
-            >
+            <TextLink to="/recommendations/$recommendationId" params={{ recommendationId: recommendation.id }}>
               <Age at={recommendation.created_at} clock={clock} now={serverNow} />
             </TextLink>
           ),

@@ -2,7 +2,7 @@ import { Anchor, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState } from 'react'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { type ApiContract, contractQuery, matching, operationsByTag } from './contract'
@@ -19,9 +19,9 @@ export function ApiReference({ name }: { name: string | undefined }) {
       lead={
         <>
           {strings.lead}{' '}
-          <TextLink inherit underline="always" to="/help/$" params={{ _splat: 'api/README' }}>
+          <WordLink to="/help/$" params={{ _splat: 'api/README' }}>
             {strings.conventions}
-          </TextLink>
+          </WordLink>
           {' · '}
           <Anchor inherit underline="always" href="/v1/openapi.json" download="sinemora-openapi.json">
             {strings.document}

@@ -6,7 +6,7 @@ import { formatMoment } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
@@ -93,15 +93,7 @@ function KeptRanges() {
   return (
     <Panel title={strings.pinnedRanges}>
       {pins.data.length === 0 ? (
-        <NoRows
-          next={
-            <TextLink inherit underline="always" to="/meshes">
-              {strings.chooseMesh}
-            </TextLink>
-          }
-        >
-          {strings.noPinnedRanges}
-        </NoRows>
+        <NoRows next={<WordLink to="/meshes">{strings.chooseMesh}</WordLink>}>{strings.noPinnedRanges}</NoRows>
       ) : (
         <Records
           label={strings.pinnedRanges}
@@ -112,7 +104,7 @@ function KeptRanges() {
             {
               title: strings.mesh,
               cell: (pin) => (
-                <TextLink size="sm" to="/meshes/$meshId" params={{ meshId: pin.mesh_id }}>
+                <TextLink to="/meshes/$meshId" params={{ meshId: pin.mesh_id }}>
                   {pin.mesh_name}
                 </TextLink>
               ),

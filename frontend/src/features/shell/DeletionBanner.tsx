@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ownTenantsQuery } from '~/api/members'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { Notice } from '~/ui/State'
 import styles from './shell.module.css'
 import { strings } from './strings'
@@ -17,9 +17,7 @@ export function DeletionBanner() {
   return (
     <div className={styles.banner}>
       <Notice tone="warn" title={strings.deletionOf(tenant.name, formatMoment(at, clock))}>
-        <TextLink inherit underline="always" to="/tenant">
-          {strings.tenantSettings}
-        </TextLink>
+        <WordLink to="/tenant">{strings.tenantSettings}</WordLink>
       </Notice>
     </div>
   )

@@ -7,7 +7,14 @@ import { strings } from './strings'
 export function NotFound() {
   useNamedPage(strings.pageNotFound)
   return (
-    <Empty title={strings.pageNotFound} action={<TextLink to="/">{strings.goToOverview}</TextLink>}>
+    <Empty
+      title={strings.pageNotFound}
+      action={
+        <TextLink size="md" to="/">
+          {strings.goToOverview}
+        </TextLink>
+      }
+    >
       {strings.pageNotFoundLead}
     </Empty>
   )

@@ -19,7 +19,7 @@ export default function PublicHelp() {
         </Link>
         <div className={styles.end}>
           <ThemeSwitch />
-          <TextLink to="/sign-in" search={{ next }}>
+          <TextLink size="md" to="/sign-in" search={{ next }}>
             {strings.signIn}
           </TextLink>
         </div>

@@ -10,7 +10,7 @@ import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
 import { Notice } from '~/ui/State'
@@ -63,7 +63,7 @@ export function SimulationsPage() {
           {
             title: strings.simulation,
             cell: (simulation) => (
-              <TextLink size="sm" to="/simulations/$simulationId" params={{ simulationId: simulation.id }}>
+              <TextLink to="/simulations/$simulationId" params={{ simulationId: simulation.id }}>
                 {simulation.name}
               </TextLink>
             ),
@@ -109,11 +109,7 @@ function FromTerminal() {
   return (
     <Panel title={strings.fromTerminal}>
       <p className={pageStyles.lead}>
-        {strings.fromTerminalLead}{' '}
-        <TextLink inherit underline="always" to="/api-keys">
-          {strings.apiKeyLink}
-        </TextLink>{' '}
-        {strings.apiKeyScope}
+        {strings.fromTerminalLead} <WordLink to="/api-keys">{strings.apiKeyLink}</WordLink> {strings.apiKeyScope}
       </p>
       <CopyText label={strings.runCommand} text={command} />
     </Panel>

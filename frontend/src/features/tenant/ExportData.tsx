@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useFollowedJob } from '~/api/jobs'
 import { type OwnTenant, useExportTenant } from '~/api/members'
 import { formatCount } from '~/lib/units'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
@@ -18,9 +18,7 @@ export function ExportData({ tenant }: { tenant: OwnTenant }) {
     <Panel title={strings.exportData}>
       <p className={pageStyles.lead}>
         {strings.exportLead} {strings.exportOnSchedule}{' '}
-        <TextLink inherit underline="always" to="/bucket-exports">
-          {strings.bucketExports}
-        </TextLink>
+        <WordLink to="/bucket-exports">{strings.bucketExports}</WordLink>
       </p>
       <Checkbox
         label={strings.withMeasurements}

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { shownError, useConfirmation } from '~/api/confirmation'
 import { membersQuery, type OwnTenant, useTransferOwnership } from '~/api/members'
 import { Choice } from '~/ui/Choice'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel } from '~/ui/Page'
 import { ProofDialog } from '~/ui/ProofDialog'
@@ -28,15 +28,7 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
   return (
     <Panel title={strings.transfer}>
       {userId === undefined ? (
-        <NoRows
-          next={
-            <TextLink inherit underline="always" to="/members">
-              {strings.inviteFirst}
-            </TextLink>
-          }
-        >
-          {strings.noOthers}
-        </NoRows>
+        <NoRows next={<WordLink to="/members">{strings.inviteFirst}</WordLink>}>{strings.noOthers}</NoRows>
       ) : (
         <Confirmation
           tenant={tenant}

@@ -5,7 +5,7 @@ import { facts } from '~/lib/metrics'
 import { formatChange, formatShare, formatShares, performanceBasis } from '~/lib/performance'
 import { formatDelay, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
 import { Records } from '~/ui/Records'
@@ -33,10 +33,7 @@ export function Results({ result }: { result: WhatIf }) {
       )}
       {result.applications.length === 0 ? (
         <Notice tone="info" title={strings.noApplications}>
-          {strings.noApplicationsLead}{' '}
-          <TextLink inherit underline="always" to="/applications/new">
-            {strings.addApplication}
-          </TextLink>
+          {strings.noApplicationsLead} <WordLink to="/applications/new">{strings.addApplication}</WordLink>
         </Notice>
       ) : (
         <>

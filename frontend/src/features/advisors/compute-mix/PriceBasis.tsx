@@ -7,7 +7,7 @@ import { applicationsQuery } from '~/api/applications'
 import type { PriceBasis as Basis } from '~/api/types'
 import { named } from '~/lib/options'
 import { Choice } from '~/ui/Choice'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { ActionError, Notice } from '~/ui/State'
@@ -27,9 +27,7 @@ export function PriceBasis({ asked }: { asked: Required<MixSearch> }) {
           if (id === undefined) {
             return (
               <Notice tone="info" title={strings.noApplications}>
-                <TextLink inherit underline="always" to="/applications/new">
-                  {strings.addApplication}
-                </TextLink>
+                <WordLink to="/applications/new">{strings.addApplication}</WordLink>
               </Notice>
             )
           }

@@ -100,7 +100,6 @@ export function FairnessPage({ search, onSearch }: Props) {
           <p className={pageStyles.lead}>
             {strings.alertLead}{' '}
             <TextLink
-              size="sm"
               underline="always"
               to="/alert-rules/new"
               search={alertOf(mesh.id, among, asked.source, asked.target)}

@@ -54,7 +54,7 @@ export function Connections({ mesh }: { mesh: string }) {
 
 function VmLink({ id, name }: { id: string; name: string }) {
   return (
-    <TextLink size="sm" to="/vms/$vmId" params={{ vmId: id }}>
+    <TextLink to="/vms/$vmId" params={{ vmId: id }}>
       {name}
     </TextLink>
   )

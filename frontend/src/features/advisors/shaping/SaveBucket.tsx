@@ -8,7 +8,7 @@ import { labelled, named } from '~/lib/options'
 import { forecastWords } from '~/lib/tokenBuckets'
 import { formatBitRate, formatDecimalBytes } from '~/lib/traffic'
 import { Choice } from '~/ui/Choice'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import type { Bursts } from './question'
@@ -81,13 +81,10 @@ function Saved({ bucket }: { bucket: TokenBucket }) {
   return (
     <Notice tone="good" title={strings.saved(name)}>
       {forecast ? strings.savedForecast(forecastWords(forecast)) : strings.savedNoTraffic} {strings.alertBy}{' '}
-      <TextLink inherit underline="always" to="/alert-rules">
-        {strings.alertKind}
-      </TextLink>{' '}
-      {strings.alertEnd}{' '}
-      <TextLink inherit underline="always" to="/vms/$vmId" params={{ vmId }}>
+      <WordLink to="/alert-rules">{strings.alertKind}</WordLink> {strings.alertEnd}{' '}
+      <WordLink to="/vms/$vmId" params={{ vmId }}>
         {strings.seeVm(name)}
-      </TextLink>
+      </WordLink>
     </Notice>
   )
 }

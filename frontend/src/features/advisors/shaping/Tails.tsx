@@ -4,7 +4,7 @@ import { meshesQuery } from '~/api/meshes'
 import { named } from '~/lib/options'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Choice } from '~/ui/Choice'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -40,10 +40,7 @@ function Sources({ mesh }: { mesh: string }) {
       {(rows) =>
         rows.length === 0 ? (
           <Notice tone="info" title={strings.noSources}>
-            {strings.noSourcesLead}{' '}
-            <TextLink inherit underline="always" to="/curves/learning">
-              {strings.addSource}
-            </TextLink>
+            {strings.noSourcesLead} <WordLink to="/curves/learning">{strings.addSource}</WordLink>
           </Notice>
         ) : (
           <Records

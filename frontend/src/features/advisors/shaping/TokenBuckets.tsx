@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { tokenBucketsQuery } from '~/api/inventory'
 import { forecastWords, needsAttention, tokensWords, usedWords } from '~/lib/tokenBuckets'
 import { NO_VALUE } from '~/lib/units'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -19,15 +19,7 @@ export function TokenBuckets() {
       <QueryResult query={query} what={strings.bucketsLower}>
         {(rows) =>
           rows.length === 0 ? (
-            <NoRows
-              next={
-                <TextLink inherit underline="always" to="/vms">
-                  {strings.seeVms}
-                </TextLink>
-              }
-            >
-              {strings.noBuckets}
-            </NoRows>
+            <NoRows next={<WordLink to="/vms">{strings.seeVms}</WordLink>}>{strings.noBuckets}</NoRows>
           ) : (
             <Records
               label={strings.buckets}
@@ -37,7 +29,7 @@ export function TokenBuckets() {
                 {
                   title: strings.vm,
                   cell: ({ vm_id: vmId, vm_name: name }) => (
-                    <TextLink size="sm" to="/vms/$vmId" params={{ vmId }}>
+                    <TextLink to="/vms/$vmId" params={{ vmId }}>
                       {name}
                     </TextLink>
                   ),

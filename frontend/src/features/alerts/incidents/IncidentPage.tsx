@@ -52,7 +52,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       lead={
         <>
           {strings.severityStateOn(SEVERITIES[incident.severity].word, STATES[incident.state].toLowerCase())}{' '}
-          <TextLink size="sm" underline="always" to="/meshes/$meshId" params={{ meshId: incident.mesh.id }}>
+          <TextLink underline="always" to="/meshes/$meshId" params={{ meshId: incident.mesh.id }}>
             {incident.mesh.name}
           </TextLink>
           .

@@ -5,7 +5,7 @@ import { type IncidentState, type IncidentSummary, incidentsQuery, useDecideInci
 import { overviewQuery } from '~/api/overview'
 import { idsOf } from '~/lib/inTurn'
 import type { Bulk } from '~/ui/BulkBar'
-import { TextLink } from '~/ui/links'
+import { WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
@@ -71,15 +71,7 @@ function NoIncidents({ none }: { none: string }) {
     ? { to: '/onboarding' as const, name: strings.addVm }
     : { to: '/alert-rules' as const, name: strings.seeRules }
   return (
-    <NoRows
-      next={
-        <TextLink inherit underline="always" to={next.to}>
-          {next.name}
-        </TextLink>
-      }
-    >
-      {isBlind ? strings.nothingMeasured : none}
-    </NoRows>
+    <NoRows next={<WordLink to={next.to}>{next.name}</WordLink>}>{isBlind ? strings.nothingMeasured : none}</NoRows>
   )
 }
 

@@ -22,7 +22,6 @@ export function Steps({ incident: { id, ended_at, figures, mesh, runbooks, evide
       {proposal && (
         <li>
           <TextLink
-            size="sm"
             underline="always"
             to="/meshes/$meshId"
             params={{ meshId: mesh.id }}
@@ -35,7 +34,6 @@ export function Steps({ incident: { id, ended_at, figures, mesh, runbooks, evide
       {figures.costs.slice(0, moves.length).map(({ id: applicationId, name }) => (
         <li key={applicationId}>
           <TextLink
-            size="sm"
             underline="always"
             {...(ended_at
               ? { to: '/applications/$applicationId', params: { applicationId } }
@@ -47,7 +45,6 @@ export function Steps({ incident: { id, ended_at, figures, mesh, runbooks, evide
       ))}
       <li>
         <TextLink
-          size="sm"
           underline="always"
           to="/meshes/$meshId"
           params={{ meshId: mesh.id }}
@@ -58,18 +55,13 @@ export function Steps({ incident: { id, ended_at, figures, mesh, runbooks, evide
       </li>
       {evidence.fairness && (
         <li>
-          <TextLink
-            size="sm"
-            underline="always"
-            to="/advisors/fairness"
-            search={{ mesh: mesh.id, of: evidence.fairness.among }}
-          >
+          <TextLink underline="always" to="/advisors/fairness" search={{ mesh: mesh.id, of: evidence.fairness.among }}>
             {strings.sharesNow}
           </TextLink>
         </li>
       )}
       <li>
-        <TextLink size="sm" underline="always" to="/incidents/$incidentId/evidence" params={{ incidentId: id }}>
+        <TextLink underline="always" to="/incidents/$incidentId/evidence" params={{ incidentId: id }}>
           {strings.providerEvidence}
         </TextLink>
       </li>

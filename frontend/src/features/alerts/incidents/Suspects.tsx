@@ -58,7 +58,7 @@ function SuspectLink({ meshId, suspect: { suspect, at, other, words }, time }: L
   if (isOfZones) {
     const view = zoneView(roster.data?.zones ?? [], at.id, other?.id ?? at.id)
     return (
-      <TextLink size="sm" to="/meshes/$meshId" params={{ meshId }} search={view ? { ...time, view } : time}>
+      <TextLink to="/meshes/$meshId" params={{ meshId }} search={view ? { ...time, view } : time}>
         {words}
       </TextLink>
     )
@@ -66,7 +66,6 @@ function SuspectLink({ meshId, suspect: { suspect, at, other, words }, time }: L
   if (other) {
     return (
       <TextLink
-        size="sm"
         to="/meshes/$meshId/paths/$source/$target"
         params={{ meshId, source: at.id, target: other.id }}
         search={time}
@@ -76,7 +75,7 @@ function SuspectLink({ meshId, suspect: { suspect, at, other, words }, time }: L
     )
   }
   return (
-    <TextLink size="sm" to="/vms/$vmId" params={{ vmId: at.id }}>
+    <TextLink to="/vms/$vmId" params={{ vmId: at.id }}>
       {words}
     </TextLink>
   )

@@ -86,7 +86,6 @@ function WorstPath({ incident, impact, path }: Props) {
       <p className={pageStyles.lead}>
         {strings.worstPath}{' '}
         <TextLink
-          size="sm"
           underline="always"
           to="/meshes/$meshId/paths/$source/$target"
           params={{ meshId: mesh.id, source: source.id, target: target.id }}

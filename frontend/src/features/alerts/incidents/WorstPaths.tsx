@@ -21,7 +21,6 @@ export function WorstPaths({ incident }: { incident: Incident }) {
           title: strings.path,
           cell: ({ source, target }) => (
             <TextLink
-              size="sm"
               to="/meshes/$meshId/paths/$source/$target"
               params={{ meshId: mesh.id, source: source.id, target: target.id }}
               search={linkTime(incident)}

@@ -75,7 +75,7 @@ function State({ delivery: { state, attempts, due_at, held } }: { delivery: Deli
 function About({ delivery: { about, incident_id, title } }: { delivery: Delivery }) {
   if (incident_id === null) return about
   return (
-    <TextLink size="sm" to="/incidents/$incidentId" params={{ incidentId: incident_id }}>
+    <TextLink to="/incidents/$incidentId" params={{ incidentId: incident_id }}>
       {title ? strings.aboutIncident(sentenceCase(title), about) : about}
     </TextLink>
   )

@@ -14,7 +14,7 @@ import { Age } from '~/ui/Age'
 import type { Bulk } from '~/ui/BulkBar'
 import { Choice } from '~/ui/Choice'
 import { useClock } from '~/ui/clock'
-import { ButtonLink, TextLink } from '~/ui/links'
+import { ButtonLink, TextLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { Page, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -82,9 +82,9 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
         <NoRows
           next={
             edits && (
-              <TextLink inherit underline="always" to="/alert-rules/new" search={{ mesh: meshId }}>
+              <WordLink to="/alert-rules/new" search={{ mesh: meshId }}>
                 {strings.createFirstRule}
-              </TextLink>
+              </WordLink>
             )
           }
         >
@@ -128,7 +128,7 @@ function List({ rules, incidents, edits }: { rules: Rule[]; incidents: IncidentS
           {
             title: strings.rule,
             cell: (rule) => (
-              <TextLink size="sm" to="/alert-rules/$ruleId" params={{ ruleId: rule.id }}>
+              <TextLink to="/alert-rules/$ruleId" params={{ ruleId: rule.id }}>
                 {rule.name}
               </TextLink>
             ),

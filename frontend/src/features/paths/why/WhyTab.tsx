@@ -93,11 +93,7 @@ export function WhyTab({ meshId, source, target, path }: Props) {
           },
           {
             title: strings.lookedAt,
-            cell: ({ name, link }) => (
-              <TextLink size="sm" {...link}>
-                {name}
-              </TextLink>
-            ),
+            cell: ({ name, link }) => <TextLink {...link}>{name}</TextLink>,
             as: 'head',
           },
           { title: strings.finding, cell: ({ cause }) => cause.words, as: 'wrap' },
