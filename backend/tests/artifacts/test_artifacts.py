@@ -21,6 +21,7 @@ from sinemora.kit.signing import verifies
 from tests.api_clients import AgentCaller, Member, MeshWorld, body_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
+from tests.statements import execute
 from tests.terminal import listening
 
 pytestmark = pytest.mark.usefixtures("secret_key")
@@ -247,14 +248,10 @@ def test_the_cost_of_a_move_counts_only_what_the_target_lacks(owner: Member, mes
 
 
 def test_deleting_keeps_blocks_that_another_artifact_has(owner: Member, mesh: MeshWorld):
-    from sqlalchemy import text
-
-    from sinemora.kit.db import system_session
 
     first = publish(owner, mesh, b"shared", b"only in one")
     publish(owner, mesh, b"shared", release="2")
-    with system_session() as session:
-        session.execute(text("UPDATE artifact_blocks SET stored_at = stored_at - interval '2 hours'"))
+    execute("UPDATE artifact_blocks SET stored_at = stored_at - interval '2 hours'")
     assert owner.delete(f"/v1/artifacts/{first['id']}").status_code == 204
     digests = [hashlib.sha256(part).hexdigest() for part in (b"shared", b"only in one")]
     missing = owner.post("/v1/artifacts/missing-blocks", json={"digests": digests}).json()["missing"]

@@ -7,15 +7,14 @@ import time
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
-from sqlalchemy import text
 
 from sinemora.jobs import executor
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Queue
-from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from tests.api_clients import Member
 from tests.jobs.asking import ask
+from tests.statements import scalar
 from tests.waits import WAIT_MOST_S, until
 
 WORKER = os.getpid()
@@ -172,5 +171,4 @@ def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent):
     thread.start()
     wait_for_note(owner, job_id)
     cancel(owner, job_id, thread)
-    with system_session() as session:
-        assert session.scalar(text("SELECT state FROM jobs WHERE id = :id"), {"id": job_id}) == "cancelled"
+    assert scalar("SELECT state FROM jobs WHERE id = :id", {"id": job_id}) == "cancelled"

@@ -11,10 +11,11 @@ from sinemora.jobs import context, executor, heartbeat, registry, service, tasks
 from sinemora.jobs.context import JobContext
 from sinemora.jobs.heartbeat import Heartbeat, JobLost
 from sinemora.jobs.models import Job
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
 from tests.api_clients import Caller
 from tests.jobs.asking import ask
+from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S
 
 
@@ -165,11 +166,10 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
 
 def silence(job_id: UUID, seconds: float) -> None:
     """Make a job look as if its worker had said nothing for this long."""
-    with system_session() as session:
-        session.execute(
-            text("UPDATE jobs SET state = 'running', attempt = attempt + 1, heartbeat_at = :at WHERE id = :id"),
-            {"id": job_id, "at": datetime.now(UTC) - timedelta(seconds=seconds)},
-        )
+    execute(
+        "UPDATE jobs SET state = 'running', attempt = attempt + 1, heartbeat_at = :at WHERE id = :id",
+        {"id": job_id, "at": datetime.now(UTC) - timedelta(seconds=seconds)},
+    )
 
 
 @pytest.mark.whole_store
@@ -286,8 +286,6 @@ def test_those_that_ended_long_ago_are_forgotten(owner, make_kind, sent):
     executor.run(owner.tenant_id, job_id)
     tasks.delete_old()
     assert found(owner, job_id)["state"] == "succeeded"
-    with system_session() as session:
-        session.execute(text("UPDATE jobs SET finished_at = finished_at - interval '8 days'"))
+    execute("UPDATE jobs SET finished_at = finished_at - interval '8 days'")
     tasks.delete_old()
-    with system_session() as session:
-        assert session.scalar(text("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_chunks)")) == 0
+    assert scalar("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_chunks)") == 0

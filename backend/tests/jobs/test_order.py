@@ -13,6 +13,7 @@ from sinemora.jobs.models import Queue
 from sinemora.jobs.order import STARTS_AHEAD_MAX, Start, WaitingJob, in_order
 from sinemora.jobs.registry import JobKind
 from tests.jobs.asking import ask
+from tests.statements import execute
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
 A, B = UUID(int=1), UUID(int=2)
@@ -97,9 +98,6 @@ def test_a_worker_takes_small_jobs_before_large_ones(owner, sent, monkeypatch: p
 @pytest.mark.whole_store
 def test_expected_durations_follow_from_jobs_that_ended(owner, sent, monkeypatch: pytest.MonkeyPatch):
     """Both kinds have size 1; the one whose jobs took long is expected to take long."""
-    from sqlalchemy import text
-
-    from sinemora.kit.db import system_session
 
     monkeypatch.setattr(registry, "_registry", {})
     done: list[str] = []
@@ -111,10 +109,7 @@ def test_expected_durations_follow_from_jobs_that_ended(owner, sent, monkeypatch
         ask(owner, kind)
     for _ in range(2):
         executor.run_next(Queue.bulk)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE jobs SET finished_at = started_at + interval '5 minutes' WHERE kind = 'test.slow'")
-        )
+    execute("UPDATE jobs SET finished_at = started_at + interval '5 minutes' WHERE kind = 'test.slow'")
     done.clear()
     for name in ("slow", "quick"):
         ask(owner, kinds[name])

@@ -13,15 +13,14 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
-from sqlalchemy import text
 
 from sinemora.jobs import tasks
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.servers.service_user import caller
 from sinemora.operations.embedded.services import services
 from tests.api_clients import Member
+from tests.statements import execute
 from tests.waits import until
 
 LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["best"]}
@@ -73,8 +72,7 @@ def test_a_killed_solver_is_replaced_and_its_job_runs_again(owner: Member, redis
 def test_the_watcher_sweeps_while_nothing_else_works(owner: Member, redis: Redis, tmp_path: Path):
     """No other worker runs, as if roll-ups held all their slots: a job that the broker lost is sent again."""
     assert owner.post("/v1/simulations/runs", json=LARGE).status_code == 202
-    with system_session() as session:
-        session.execute(text("UPDATE jobs SET created_at = created_at - interval '1 minute'"))
+    execute("UPDATE jobs SET created_at = created_at - interval '1 minute'")
     redis.delete("solve")
     tasks.sweep.apply_async()
     assert (redis.llen("watch"), redis.llen("solve")) == (1, 0)

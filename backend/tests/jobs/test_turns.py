@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from celery.signals import celeryd_after_setup
-from sqlalchemy import text
 
 from sinemora import schedule
 from sinemora.jobs import executor, queries, tasks
@@ -15,11 +14,11 @@ from sinemora.jobs.dispatch import TASKS
 from sinemora.jobs.models import Queue
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.servers.service_user import caller
 from sinemora.operations.embedded.services import services
 from tests.jobs.asking import ask
+from tests.statements import execute
 
 STACK = Path(__file__).resolve().parents[3] / "docker-compose.yml"
 
@@ -76,16 +75,14 @@ def test_a_tenant_has_one_bulk_job_at_a_time_and_its_next_one_is_sent_at_the_end
 
 def test_a_solve_is_found_sooner_than_bulk_work(owner, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: None, Queue.solve))
-    with system_session() as session:
-        session.execute(
-            text("UPDATE jobs SET state = 'running', attempt = 1, heartbeat_at = :at"),
-            {"at": datetime.now(UTC) - timedelta(seconds=queries.SOLVE_SILENT_S + 1)},
-        )
+    execute(
+        "UPDATE jobs SET state = 'running', attempt = 1, heartbeat_at = :at",
+        {"at": datetime.now(UTC) - timedelta(seconds=queries.SOLVE_SILENT_S + 1)},
+    )
     sent.clear()
     tasks.sweep()
     assert [message["job_id"] for message in sent] == [str(job_id)]
-    with system_session() as session:
-        session.execute(text("UPDATE jobs SET queue = 'bulk'"))
+    execute("UPDATE jobs SET queue = 'bulk'")
     sent.clear()
     tasks.sweep()
     assert sent == []
@@ -96,8 +93,7 @@ def test_the_sweep_sends_no_message_that_waits_in_the_broker_already(owner, make
     kind = make_kind(lambda job: None, Queue.solve)
     for _ in range(3):
         ask(owner, kind)
-    with system_session() as session:
-        session.execute(text("UPDATE jobs SET created_at = created_at - interval '1 minute'"))
+    execute("UPDATE jobs SET created_at = created_at - interval '1 minute'")
     assert redis.llen("solve") == 3
     tasks.sweep()
     assert redis.llen("solve") == 3

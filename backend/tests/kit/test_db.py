@@ -16,6 +16,7 @@ from sinemora.kit.errors import ProductError, database_error
 from sinemora.operations.embedded.servers.postgres import SUPERUSER
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers, forget_settings
+from tests.statements import scalar
 
 
 @pytest.fixture
@@ -83,8 +84,7 @@ def test_a_role_that_row_level_security_does_not_bind_is_refused(servers, monkey
 
 def test_a_connection_of_some_age_is_replaced(database: Engine, monkeypatch):
     def server_process() -> int | None:
-        with system_session() as session:
-            return session.scalar(text("SELECT pg_backend_pid()"))
+        return scalar("SELECT pg_backend_pid()")
 
     assert db.RECYCLED_S <= 3600
     forget_settings()

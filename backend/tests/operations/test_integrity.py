@@ -16,6 +16,7 @@ from sinemora.tables import metadata
 from sinemora_client.commands import moment_of
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
+from tests.statements import execute, scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -35,8 +36,7 @@ def mesh(owner, make_mesh):
 
 
 def run(statement: str, **parameters) -> None:
-    with system_session() as session:
-        session.execute(text(statement), parameters)
+    execute(statement, parameters)
 
 
 def test_a_sound_store_has_no_faults(mesh):
@@ -71,8 +71,7 @@ def test_a_minute_that_lacks_frames_is_found_and_merged_again(mesh):
     assert integrity.check(repair=True).faults == 1
     assert integrity.check().faults == 0  # marked: the sweep will do it
     tasks.roll_up()
-    with system_session() as session:
-        assert session.scalar(text("SELECT frames FROM probe_frames_1m")) == 6
+    assert scalar("SELECT frames FROM probe_frames_1m") == 6
 
 
 def test_every_table_of_measurements_is_checked_or_has_a_reason():

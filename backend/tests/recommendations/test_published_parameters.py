@@ -4,20 +4,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session
 from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved, with_tasks
 from tests.recommendations.measured_mesh import measured
+from tests.statements import execute
 
 HOUR = timedelta(hours=1)
 
 
 def aged(column: str, by: timedelta) -> None:
     """Let all tasks have run, or waited, for longer."""
-    with system_session() as session:
-        session.execute(text(f"UPDATE tasks SET {column} = {column} - :by"), {"by": by})
+    execute(f"UPDATE tasks SET {column} = {column} - :by", {"by": by})
 
 
 def arcs(mesh: MeshWorld, worker: Any, **parameters: float) -> list[dict[str, Any]]:

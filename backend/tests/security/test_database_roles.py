@@ -12,6 +12,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import engine, system_engine, system_session, tenant_session
 from tests.api_clients import Member
 from tests.conftest import Servers
+from tests.statements import scalar
 
 EVERY_TENANT = "SELECT set_config('sinemora.tenant_id', '*', true), set_config('sinemora.tenant_key', '*', true)"
 
@@ -128,8 +129,7 @@ def test_the_system_role_cannot_rewrite_the_audit_log_either(owner: Member, stat
 
 
 def test_the_system_role_sees_every_tenant_only_in_its_sessions(owner: Member, other_owner: Member):
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM tenants")) >= 2
+    assert scalar("SELECT count(*) FROM tenants") >= 2
     with system_engine().connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM tenants")) == 0
 

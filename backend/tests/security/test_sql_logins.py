@@ -10,7 +10,7 @@ from psycopg.errors import DataCorrupted, InsufficientPrivilege, InvalidTextRepr
 from sqlalchemy import text
 
 from sinemora.cli import main
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.measurements import tasks
 from sinemora.operations.embedded.servers.postgres import APP_ROLE, OWNER_ROLE, SYSTEM_ROLE
 from tests.api_clients import Member, MeshWorld
@@ -18,6 +18,7 @@ from tests.conftest import Servers
 from tests.measurements.reports import host_of, report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.sql_logins import connected, login, role
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -247,8 +248,7 @@ def test_a_revoked_login_reads_nothing_also_in_an_open_connection(reader: psycop
 
 
 def test_the_login_of_a_deleted_tenant_reads_nothing(reader: psycopg.Connection, worlds: tuple[MeshWorld, MeshWorld]):
-    with system_session() as session:
-        session.execute(text("DELETE FROM tenants WHERE id = :id"), {"id": worlds[0].owner.tenant_id})
+    execute("DELETE FROM tenants WHERE id = :id", {"id": worlds[0].owner.tenant_id})
     assert seen(reader) == set()
 
 

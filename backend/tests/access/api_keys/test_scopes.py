@@ -4,13 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.access.api_keys.scopes import family_of
 from sinemora.access.tenants.models import Role
-from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import SOON, key_of
 from tests.api_clients import Caller, Member, body_of
+from tests.statements import execute
 from tests.test_every_route import operations
 
 
@@ -19,10 +18,7 @@ def caller_of(owner: Member, created: dict[str, Any]) -> Caller:
 
 
 def set_role(member: Member, role: Role) -> None:
-    with system_session() as session:
-        session.execute(
-            text("UPDATE memberships SET role = :role WHERE user_id = :id"), {"role": role, "id": member.user_id}
-        )
+    execute("UPDATE memberships SET role = :role WHERE user_id = :id", {"role": role, "id": member.user_id})
 
 
 def test_every_route_belongs_to_a_family():
@@ -78,8 +74,7 @@ def test_a_rotated_key_has_two_secrets_for_the_overlap(owner: Member):
     assert rotated["id"] == created["id"]
     old, new = caller_of(owner, created), caller_of(owner, rotated)
     assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (200, 200)
-    with system_session() as session:
-        session.execute(text("UPDATE api_keys SET previous_expires_at = now() WHERE previous_digest IS NOT NULL"))
+    execute("UPDATE api_keys SET previous_expires_at = now() WHERE previous_digest IS NOT NULL")
     assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (401, 200)
     at_once = owner.post(path, json={"overlap_s": 0}).json()
     assert (new.get("/v1/zones").status_code, caller_of(owner, at_once).get("/v1/zones").status_code) == (401, 200)

@@ -9,12 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.kit import outbox
-from sinemora.kit.db import system_session
 from tests.api_clients import PASSWORD, Caller, Member, join, sign_in
 from tests.mail_server import MailServer
+from tests.statements import execute, scalar
 
 ADA = "ada@example.com"
 
@@ -125,10 +124,7 @@ def test_a_revoked_link_ends(owner: Member, client: Caller):
 
 
 def expire(made: dict[str, Any]) -> None:
-    with system_session() as session:
-        session.execute(
-            text("UPDATE invitations SET expires_at = now() - interval '1 s' WHERE id = :id"), {"id": made["id"]}
-        )
+    execute("UPDATE invitations SET expires_at = now() - interval '1 s' WHERE id = :id", {"id": made["id"]})
 
 
 def test_an_expired_link_ends_until_it_is_sent_again(owner: Member, client: Caller):
@@ -153,8 +149,7 @@ def test_a_mail_is_not_sent_twice_a_minute(owner: Member, mail_settings: None, m
     made = invite(owner, email, delivery="email")
     soon = owner.post(f"/v1/invitations/{made['id']}/resend")
     assert (soon.status_code, soon.json()["code"]) == (429, "too_soon")
-    with system_session() as session:
-        session.execute(text("UPDATE invitations SET sent_at = sent_at - interval '2 min'"))
+    execute("UPDATE invitations SET sent_at = sent_at - interval '2 min'")
     assert owner.post(f"/v1/invitations/{made['id']}/resend").status_code == 200
     first, second = map(token_in, mailed(mail_server, email))
     assert first != second
@@ -211,8 +206,7 @@ def test_bad_addresses_are_refused(owner: Member, email: str):
 
 def test_the_secret_is_stored_as_a_digest(owner: Member):
     made = invite(owner)
-    with system_session() as session:
-        row = session.scalar(text("SELECT row_to_json(i)::text FROM invitations i WHERE id = :id"), {"id": made["id"]})
+    row = scalar("SELECT row_to_json(i)::text FROM invitations i WHERE id = :id", {"id": made["id"]})
     token = token_of(made["link"])
     assert row is not None
     assert token not in row

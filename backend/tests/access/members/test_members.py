@@ -15,6 +15,7 @@ from sinemora.kit import config, outbox
 from sinemora.kit.db import system_session
 from tests.api_clients import PASSWORD, Caller, Member, join, sign_in
 from tests.mail_server import MailServer
+from tests.statements import execute, scalar
 
 
 def name_of(member: Member) -> str:
@@ -107,18 +108,13 @@ def test_two_owners_at_once_leave_one(owner: Member, act: str):
     for _ in range(5):
         with ThreadPoolExecutor(2) as pool:
             statuses = list(pool.map(end, (owner, second), (second, owner)))
-        with system_session() as session:
-            owners = session.scalar(
-                text("SELECT count(*) FROM memberships WHERE tenant_id = :id AND role = 'owner'"),
-                {"id": owner.tenant_id},
-            )
+        owners = scalar(
+            "SELECT count(*) FROM memberships WHERE tenant_id = :id AND role = 'owner'", {"id": owner.tenant_id}
+        )
         assert owners == 1, statuses
         if act != "demote":
             return
-        with system_session() as session:
-            session.execute(
-                text("UPDATE memberships SET role = 'owner' WHERE tenant_id = :id"), {"id": owner.tenant_id}
-            )
+        execute("UPDATE memberships SET role = 'owner' WHERE tenant_id = :id", {"id": owner.tenant_id})
 
 
 def test_removal_ends_sessions_here_and_not_elsewhere(owner: Member, other_owner: Member):

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 from httpx2 import Response
-from sqlalchemy import text
 
 from sinemora.access.signin import totp
 from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.kit import outbox
-from sinemora.kit.db import system_session
 from tests.api_clients import PASSWORD, Caller, Member, body_of
 from tests.mail_server import MailServer
+from tests.statements import execute
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
@@ -33,8 +32,7 @@ class App:
 
     def unused(self) -> str:
         """Return the present code as one that was not used before."""
-        with system_session() as session:
-            session.execute(text("UPDATE totp_secrets SET last_step = NULL"))
+        execute("UPDATE totp_secrets SET last_step = NULL")
         return self.code()
 
 

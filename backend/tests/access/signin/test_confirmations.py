@@ -3,10 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import text
-
-from sinemora.kit.db import system_session
 from tests.api_clients import PASSWORD, Member
+from tests.statements import execute
 from tests.test_every_route import operations
 
 SENSITIVE = {
@@ -31,11 +29,9 @@ def test_the_contract_names_what_needs_a_confirmation(servers: Any):
 
 
 def test_an_old_sign_in_has_to_be_confirmed_before_what_cannot_be_undone(owner: Member):
-    with system_session() as session:
-        session.execute(
-            text("UPDATE sessions SET authenticated_at = now() - interval '11 min' WHERE user_id = :id"),
-            {"id": owner.user_id},
-        )
+    execute(
+        "UPDATE sessions SET authenticated_at = now() - interval '11 min' WHERE user_id = :id", {"id": owner.user_id}
+    )
     key = {"name": "k", "scopes": ["read"], "expires_at": (datetime.now(UTC) + timedelta(days=1)).isoformat()}
     mistaken = {"tenant_name": "not its name"}
     requests = [

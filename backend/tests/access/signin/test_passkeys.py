@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 from httpx2 import Response
-from sqlalchemy import text
 
 from sinemora.kit import config
-from sinemora.kit.db import system_session
 from tests.access.signin.authenticator import Authenticator
 from tests.access.signin.conftest import actions, attempt, browser, pending
 from tests.api_clients import Caller, Member, body_of
+from tests.statements import execute
 
 ORIGIN = "https://sinemora.example.com"
 
@@ -102,8 +101,7 @@ def test_a_proof_is_valid_once(client: Caller, owner: Member, key: Authenticator
 def test_a_challenge_ends_after_five_minutes(client: Caller, owner: Member, key: Authenticator):
     add(owner, key)
     proof = key.use(options(client))
-    with system_session() as session:
-        session.execute(text("UPDATE one_time_tokens SET expires_at = expires_at - interval '5 min'"))
+    execute("UPDATE one_time_tokens SET expires_at = expires_at - interval '5 min'")
     assert client.post("/v1/auth/passkey", json={"credential": proof}).status_code == 401
 
 
@@ -159,8 +157,7 @@ def test_a_passkey_is_removed(client: Caller, owner: Member, other_owner: Member
 
 def test_a_passkey_confirms_sensitive_changes(owner: Member, key: Authenticator):
     add(owner, key)
-    with system_session() as session:
-        session.execute(text("UPDATE sessions SET authenticated_at = now() - interval '11 min'"))
+    execute("UPDATE sessions SET authenticated_at = now() - interval '11 min'")
     assert owner.post("/v1/account/recovery-codes", json={}).json()["code"] == "confirmation_required"
     proof = key.use(options(owner, "/v1/account/confirmation-options"))
     assert owner.post("/v1/account/confirmations", json={"credential": proof}).status_code == 204

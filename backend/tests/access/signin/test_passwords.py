@@ -16,6 +16,7 @@ from sinemora.kit.db import system_session
 from tests.access.signin.conftest import actions, attempt, browser, mails
 from tests.api_clients import PASSWORD, Caller, Member
 from tests.mail_server import MailServer
+from tests.statements import execute, scalar
 
 NEW = "seven orbit lamp crane"
 
@@ -111,8 +112,7 @@ def test_a_link_sets_a_new_password_once(client: Caller, owner: Member, mail_set
 def test_a_link_ends_after_30_minutes(client: Caller, owner: Member, mail_settings: None, mail_server: MailServer):
     passwords.send_reset(owner.email)
     token = link_of(mails(mail_server)[-1].get_content())
-    with system_session() as session:
-        session.execute(text("UPDATE one_time_tokens SET expires_at = expires_at - interval '30 min'"))
+    execute("UPDATE one_time_tokens SET expires_at = expires_at - interval '30 min'")
     assert redeem(client, token).json()["code"] == "reset_link_invalid"
 
 
@@ -173,8 +173,7 @@ def test_only_digests_of_links_are_stored_and_old_ones_are_swept(owner: Member):
         assert token not in rows
         session.execute(text("UPDATE one_time_tokens SET expires_at = now() - interval '2 h'"))
     sweep()
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM one_time_tokens")) == 0
+    assert scalar("SELECT count(*) FROM one_time_tokens") == 0
 
 
 def test_a_new_browser_is_noticed_by_mail_and_a_known_one_is_not(
@@ -187,8 +186,7 @@ def test_a_new_browser_is_noticed_by_mail_and_a_known_one_is_not(
     assert len(mails(mail_server)) == before
     attempt(client, owner.email)
     assert len(mails(mail_server)) == before  # a new account: its owner knows who signs in
-    with system_session() as session:
-        session.execute(text("UPDATE users SET created_at = now() - interval '2 h'"))
+    execute("UPDATE users SET created_at = now() - interval '2 h'")
     attempt(client, owner.email, **{"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0"})
     letter = mails(mail_server)[-1]
     assert (letter["To"], letter["Subject"]) == (owner.email, "New sign-in to Sinemora")

@@ -11,6 +11,7 @@ from sinemora.kit.db import engine, system_session
 from tests.access.signin.conftest import App, actions, add_app, attempt, browser, known_device, mails, pending
 from tests.api_clients import PASSWORD, Caller, Member
 from tests.mail_server import MailServer
+from tests.statements import execute
 
 Protected = tuple[Member, App, list[str]]
 
@@ -94,8 +95,7 @@ def test_strangers_without_the_password_cannot_use_up_second_factors(
 def test_a_sign_in_waits_five_minutes_for_its_second_factor(client: Caller, protected: Protected):
     owner, app, _ = protected
     step = pending(client, owner.email)
-    with system_session() as session:
-        session.execute(text("UPDATE one_time_tokens SET expires_at = expires_at - interval '5 min'"))
+    execute("UPDATE one_time_tokens SET expires_at = expires_at - interval '5 min'")
     assert send(step, app.unused()).json()["code"] == "sign_in_expired"
 
 
@@ -172,8 +172,7 @@ def test_changes_of_second_factors_are_noticed_by_mail(
 
 def test_sensitive_changes_need_a_recent_proof(protected: Protected):
     owner, app, _ = protected
-    with system_session() as session:
-        session.execute(text("UPDATE sessions SET authenticated_at = now() - interval '11 min'"))
+    execute("UPDATE sessions SET authenticated_at = now() - interval '11 min'")
     refused = owner.post("/v1/account/recovery-codes", json={})
     assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
     password = owner.post("/v1/account/confirmations", json={"password": PASSWORD})

@@ -3,13 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import update
 
 from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants.models import BrowserSession
 from sinemora.kit.db import system_session
 from tests.access.signin.conftest import FIREFOX, actions, attempt, browser
 from tests.api_clients import Caller, Member
+from tests.statements import execute
 
 
 def listed(member: Member) -> list[dict]:
@@ -71,15 +72,12 @@ def test_use_is_stored_once_a_minute(owner: Member):
 
 
 def test_a_person_has_at_most_50_sessions(client: Caller, owner: Member):
-    with system_session() as session:
-        session.execute(
-            text(
-                "INSERT INTO sessions (id, tenant_id, user_id, secret_digest, expires_at, created_at)"
-                " SELECT gen_random_uuid(), tenant_id, user_id, gen_random_uuid()::text::bytea, expires_at,"
-                " created_at - interval '1 h' FROM sessions, generate_series(1, 60) WHERE user_id = :id"
-            ),
-            {"id": owner.user_id},
-        )
+    execute(
+        "INSERT INTO sessions (id, tenant_id, user_id, secret_digest, expires_at, created_at)"
+        " SELECT gen_random_uuid(), tenant_id, user_id, gen_random_uuid()::text::bytea, expires_at,"
+        " created_at - interval '1 h' FROM sessions, generate_series(1, 60) WHERE user_id = :id",
+        {"id": owner.user_id},
+    )
     newest = browser(client, attempt(client, owner.email))
     assert len(newest.get("/v1/account/sessions").json()["items"]) == 50
     assert owner.get("/v1/meshes").status_code == 200  # the oldest ones ended

@@ -18,6 +18,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from tests.api_clients import PASSWORD, Caller, Member
+from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -150,17 +151,14 @@ def test_signing_out_ends_the_session(owner: Member):
 
 @pytest.mark.whole_store
 def test_a_session_ends_by_itself(owner: Member):
-    with system_session() as session:
-        session.execute(text("UPDATE sessions SET expires_at = now() - interval '1 s'"))
+    execute("UPDATE sessions SET expires_at = now() - interval '1 s'")
     assert owner.get("/v1/auth/session").status_code == 401
     sweep()
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM sessions")) == 0
+    assert scalar("SELECT count(*) FROM sessions") == 0
 
 
 def test_a_session_ends_with_the_membership(owner: Member):
-    with system_session() as session:
-        session.execute(text("DELETE FROM memberships"))
+    execute("DELETE FROM memberships")
     assert owner.get("/v1/auth/session").status_code == 401
 
 

@@ -11,16 +11,15 @@ from httpx2 import Response
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 from pydantic import SecretStr
-from sqlalchemy import text
 
 from sinemora.access.signin import group_roles, openid, passwords, single_sign_on
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.access.tenants.models import Role
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from tests.access.signin.conftest import actions, add_app, browser
 from tests.access.signin.provider import SECRET, Provider, running
 from tests.api_clients import Caller, Member
+from tests.statements import scalar
 
 REDIRECT = "http://127.0.0.1:8420" + single_sign_on.CALLBACK
 STEP = "sinemora_sign_in"
@@ -124,8 +123,7 @@ def test_the_role_follows_the_groups_except_of_an_owner(client: Caller, owner: M
 def test_without_a_group_nobody_gets_in(client: Caller, owner: Member, provider: Provider):
     claims = person(groups=["others"])
     assert failure(sign_in(client, provider, claims)) == "provider_no_role"
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM users WHERE email = :email"), claims) == 0
+    assert scalar("SELECT count(*) FROM users WHERE email = :email", claims) == 0
     claims = person()
     inside(client, sign_in(client, provider, claims, "leaver"))
     claims["groups"] = []
@@ -146,8 +144,7 @@ def test_a_person_without_a_password_gets_no_link_to_a_new_one(
     inside(client, sign_in(client, provider, claims, "passwordless"))
     monkeypatch.setattr(passwords.mail, "is_configured", lambda: True)
     passwords.send_reset(claims["email"])
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM one_time_tokens WHERE purpose = 'password_reset'")) == 0
+    assert scalar("SELECT count(*) FROM one_time_tokens WHERE purpose = 'password_reset'") == 0
 
 
 def test_a_person_is_known_by_subject_when_the_address_changes(client: Caller, provider: Provider):

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from sinemora.access.tenants.service import create_owner
-from sinemora.kit.db import system_session
 from tests.api_clients import PASSWORD, Caller, Member, sign_in
+from tests.statements import execute, scalar
 
 SOON = (datetime.now(UTC) + timedelta(days=30)).isoformat()
 
@@ -33,8 +33,7 @@ def test_a_key_ends_when_deleted_and_when_over(owner: Member):
     assert all("secret" not in key for key in listed)
     assert owner.delete(f"/v1/api-keys/{listed[0]['id']}").status_code == 204
     assert first.get("/v1/meshes").json()["code"] == "bad_credentials"
-    with system_session() as session:
-        session.execute(text("UPDATE api_keys SET expires_at = now()"))
+    execute("UPDATE api_keys SET expires_at = now()")
     assert second.get("/v1/meshes").status_code == 401
 
 
@@ -53,8 +52,7 @@ def test_a_key_lives_a_year_at_most(owner: Member, end: str):
 
 def test_a_key_is_kept_as_a_digest(owner: Member):
     created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
-    with system_session() as session:
-        row = session.scalar(text("SELECT row_to_json(k)::text FROM api_keys k WHERE id = :id"), {"id": created["id"]})
+    row = scalar("SELECT row_to_json(k)::text FROM api_keys k WHERE id = :id", {"id": created["id"]})
     assert row is not None
     assert created["secret"] not in row
     assert created["secret"].startswith(created["prefix"])

@@ -13,6 +13,7 @@ from sinemora.kit.db import system_session
 from tests.api_clients import AgentCaller, Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
+from tests.statements import execute
 
 OFFER = {
     "port": 8422,
@@ -168,11 +169,10 @@ def test_a_run_is_stopped_or_runs_out_of_time(owner: Member, mesh: MeshWorld):
     assert owner.post(f"/v1/bulk-runs/{made['id']}/stop").json()["status"] == "stopped"
     assert mesh.agents[0].get("/v1/agents/self/plan").json()["bulk"] == []
     late = owner.created("/v1/transport-trials", trial(mesh))
-    with system_session() as session:
-        session.execute(
-            text("UPDATE bulk_orders SET starts_at = starts_at - :by, ends_at = ends_at - :by WHERE id = :id"),
-            {"by": timedelta(minutes=5), "id": late["id"]},
-        )
+    execute(
+        "UPDATE bulk_orders SET starts_at = starts_at - :by, ends_at = ends_at - :by WHERE id = :id",
+        {"by": timedelta(minutes=5), "id": late["id"]},
+    )
     read = owner.get(f"/v1/bulk-runs/{late['id']}").json()
     assert (read["status"], read["error"]) == ("failed", "No report arrived: the agents did not run it.")
     assert [one["status"] for one in owner.get("/v1/bulk-runs").json()["items"]] == ["failed", "stopped"]

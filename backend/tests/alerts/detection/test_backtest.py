@@ -14,6 +14,7 @@ from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member
+from tests.statements import scalar
 
 SLOW = {"kind": "threshold", "above": 1_000_000}
 
@@ -46,8 +47,7 @@ def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, monkeypa
     for at in (minute, minute + 60):
         watched.started_at_s = at
         watched.report(2)
-    with system_session() as session:
-        tenant_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": watched.owner.tenant_id})
+    tenant_key = scalar("SELECT key FROM tenants WHERE id = :id", {"id": watched.owner.tenant_id})
     assert roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0
     two_minutes_of_two = {"windows_x": 9, "windows_y": 12}
     result = back_test(watched.owner, question(watched, SLOW, 25, **two_minutes_of_two))

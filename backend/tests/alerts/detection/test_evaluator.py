@@ -16,6 +16,7 @@ from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress, watch
 from tests.api_clients import Member, MeshWorld
+from tests.statements import execute
 
 SILENT = {"condition": {"kind": "silent"}, "windows_x": 1, "windows_y": 1}
 
@@ -81,8 +82,7 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
     assert evaluate_when(ended_at_s + 3, ended_at_s - 60) == 0  # the start was earlier
     assert evaluate_when(ended_at_s + 3, ended_at_s + 22) == 0  # started again in this window
     assert evaluate_when(ended_at_s - 3_600, None) == 1  # an hour ago
-    with system_session() as session:
-        session.execute(text("UPDATE agents SET stopped_at = NULL, started_at = NULL"))
+    execute("UPDATE agents SET stopped_at = NULL, started_at = NULL")
 
 
 @pytest.mark.whole_store
@@ -91,8 +91,7 @@ def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(owner: Member, ma
     for mesh in (broken, locked, well):
         mesh.window()
         ended_at_s = mesh.report()
-    with system_session() as session:
-        session.execute(text("UPDATE probe_frames SET stats = 'x' WHERE mesh_key = :key"), {"key": broken.world.key})
+    execute("UPDATE probe_frames SET stats = 'x' WHERE mesh_key = :key", {"key": broken.world.key})
     with tenant_session(owner.tenant_id) as session:
         assert queries.claimed(session, locked.world.id) is not None  # another worker evaluates it
         tasks.evaluate()
@@ -157,10 +156,7 @@ def test_windows_before_the_first_evaluation_of_a_mesh_are_evaluated_unless_they
     watched.report(3)
     watched.slow = {}
     watched.report(3)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE probe_frames SET received_at = started_at + make_interval(secs => :s)"), {"s": later_s + 11}
-        )
+    execute("UPDATE probe_frames SET received_at = started_at + make_interval(secs => :s)", {"s": later_s + 11})
     tasks.evaluate()
     assert len(watched.incidents()) == incidents
 

@@ -5,14 +5,13 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.alerts.detection import heartbeats, tasks
 from sinemora.kit import config
-from sinemora.kit.db import system_session
 from tests.alerts.conftest import Watched
 from tests.alerts.notifications.servers import Hooks, receiver
 from tests.api_clients import Member
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -25,14 +24,11 @@ def shown(owner: Member, one: dict[str, Any]) -> dict[str, Any]:
 def make_late(mesh: Watched) -> None:
     """Let the rules of a mesh be evaluated last thirteen minutes ago, with a window that waits."""
     mesh.report()
-    with system_session() as session:
-        session.execute(
-            text(
-                "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
-                " WHERE mesh_id = :mesh"
-            ),
-            {"mesh": mesh.world.id},
-        )
+    execute(
+        "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
+        " WHERE mesh_id = :mesh",
+        {"mesh": mesh.world.id},
+    )
 
 
 def test_it_stops_while_rules_are_evaluated_late_and_for_that_tenant_alone(
@@ -58,8 +54,7 @@ def test_it_stops_while_notifications_wait(local: None, owner: Member, hooks: Ho
     receiver(owner, "heartbeat", hooks)
     target = receiver(owner, "webhook", hooks)
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
-    with system_session() as session:
-        session.execute(text("UPDATE deliveries SET due_at = now() - interval '2 minutes'"))
+    execute("UPDATE deliveries SET due_at = now() - interval '2 minutes'")
     heartbeats.send_heartbeats()
     assert hooks.got == []
     tasks.deliver_due()

@@ -14,6 +14,7 @@ from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver, route
+from tests.statements import scalar
 
 LATER = timedelta(minutes=10)
 
@@ -33,8 +34,7 @@ def backlog(watched: Watched, hours_ago: float, slow: dict[tuple[int, int], int]
 
 
 def roll_up(watched: Watched) -> None:
-    with system_session() as session:
-        tenant_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": watched.owner.tenant_id})
+    tenant_key = scalar("SELECT key FROM tenants WHERE id = :id", {"id": watched.owner.tenant_id})
     while roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)):
         pass
 

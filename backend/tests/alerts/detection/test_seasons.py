@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import text
 
 from sinemora.alerts.detection import preview, seasons
 from sinemora.alerts.detection.seasons import WEEKS_MIN, seasons_of
@@ -21,6 +20,7 @@ from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
 from tests.alerts.conftest import Watched
 from tests.measurements.worlds import RawWindow, frame_of, simple
+from tests.statements import execute
 
 SERIES = (Metric.ONE_WAY_DELAY, Statistic.P50)
 HOUR = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -39,8 +39,7 @@ def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
             whole = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
             started_at_s = int(at.timestamp())
             rows.append(FrameRow(tenant_key, watched.world.key, started_at_s, key, number, 3600, block.targets, *whole))
-    with system_session() as session:
-        session.execute(text("SELECT make_measurement_partitions(:at, :at)"), {"at": at.date()})
+    execute("SELECT make_measurement_partitions(:at, :at)", {"at": at.date()})
     # Citus refuses the system role what the owner has changed in the same transaction.
     with system_session() as session:
         inserts.store_merged(session, Tier.HOUR, rows, {}, RosterKeys())

@@ -15,6 +15,7 @@ from tests.alerts.conftest import Watched
 from tests.api_clients import Caller, Member
 from tests.kit.observability.test_metrics import scraped, value
 from tests.measurements.reports import window_start
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -68,8 +69,7 @@ def test_a_mesh_that_is_not_evaluated_is_reported_until_it_is(watched: Watched, 
 def test_a_mesh_that_was_never_evaluated_is_late_since_its_first_window(watched: Watched, client: Caller):
     watched.started_at_s = window_start(8)
     watched.report(8)  # the newest one ends now
-    with system_session() as session:
-        session.execute(text("UPDATE probe_frames SET received_at = started_at + interval '11 s'"))
+    execute("UPDATE probe_frames SET received_at = started_at + interval '11 s'")
     assert "not detected" in detail(client, "evaluation")
     tasks.evaluate()
     assert detail(client, "evaluation") == "works"
@@ -83,12 +83,10 @@ def test_a_notification_that_waits_is_reported_and_one_that_is_tried_again_later
         " gen_random_uuid(), id, 'test', 'waiting', 3, now() + make_interval(secs => :in_s)"
         " FROM receivers WHERE id = :id"
     )
-    with system_session() as session:
-        session.execute(text(waiting), {"id": receiver["id"], "in_s": 3600})
+    execute(waiting, {"id": receiver["id"], "in_s": 3600})
     assert detail(client, "notifications") == "works"
     assert value(scraped(client), "sinemora_delivery_oldest_age_seconds") == 0
-    with system_session() as session:
-        session.execute(text(waiting), {"id": receiver["id"], "in_s": -100})
+    execute(waiting, {"id": receiver["id"], "in_s": -100})
     assert "not notified" in detail(client, "notifications")
     assert 100 <= (value(scraped(client), "sinemora_delivery_oldest_age_seconds") or 0) < 1000
     alerts = owner.get("/v1/about").json()["alerts"]

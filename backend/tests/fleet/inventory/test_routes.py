@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.fleet.inventory import agents
 from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_reports
@@ -16,6 +15,7 @@ from sinemora.fleet.inventory.tasks import sweep
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from tests.api_clients import Member, MeshWorld
+from tests.statements import execute
 
 ZONE = {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"}
 
@@ -269,8 +269,7 @@ def test_what_happened_to_an_agent_can_be_read(owner: Member, make_mesh: Callabl
         ("error", {}),
         ("clock_step", {"step_ns": -5_000_000}),
     ]
-    with system_session() as session:
-        session.execute(text("UPDATE agent_events SET received_at = now() - interval '31 days'"))
+    execute("UPDATE agent_events SET received_at = now() - interval '31 days'")
     sweep()
     sweep()
     assert owner.get(f"/v1/agents/{agent.agent_id}/events").json()["items"] == []

@@ -19,6 +19,7 @@ from sinemora.fleet.meshes import queries
 from sinemora.kit import config
 from sinemora.kit.db import system_session, tenant_session
 from tests.api_clients import Caller, Member, MeshWorld, enrol
+from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -169,8 +170,7 @@ def test_the_provider_s_name_of_a_place_decides_which_zone_it_is(client: Caller,
 )
 def test_tokens_end(client: Caller, owner: Member, mesh: dict[str, Any], sql: str, code: str):
     secret = token(owner, mesh)
-    with system_session() as session:
-        session.execute(text(sql))
+    execute(sql)
     answer = client.post("/v1/agents/enrol", json=body(secret))
     assert (answer.status_code, answer.json()["code"]) == (401, code)
 
@@ -195,10 +195,7 @@ def test_a_vm_has_one_agent(client: Caller, owner: Member, mesh: dict[str, Any])
 def reported(agent: dict[str, Any], ago_s: float) -> None:
     """Let an agent have reported a while ago."""
     at = datetime.now(UTC) - timedelta(seconds=ago_s)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE agents SET last_report_at = :at WHERE id = :id"), {"at": at, "id": agent["agent_id"]}
-        )
+    execute("UPDATE agents SET last_report_at = :at WHERE id = :id", {"at": at, "id": agent["agent_id"]})
 
 
 def test_a_new_machine_gets_the_name_of_one_that_is_silent(client: Caller, owner: Member, mesh: dict[str, Any]):
@@ -304,8 +301,7 @@ def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Memb
     """An enrolment takes the lock for growth, then changes the mesh: a PATCH may not hold the mesh by then."""
     agent = enrol(owner.http, token(owner, mesh), "a-1", "a", "10.0.0.1")
     other = owner.created("/v1/meshes", {"name": "other"})
-    with system_session() as session:
-        tenant_id = session.scalar(text("SELECT id FROM tenants WHERE key = :key"), {"key": owner.tenant_key})
+    tenant_id = scalar("SELECT id FROM tenants WHERE key = :key", {"key": owner.tenant_key})
     with ThreadPoolExecutor(1) as pool:
         with tenant_session(tenant_id) as session:
             quotas.lock(session)

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sinemora.access.tenants.tasks import sweep
 from sinemora.kit.db import system_session
 from tests.api_clients import Member
+from tests.statements import execute, scalar
 
 KEY = {"Idempotency-Key": "a-key-of-mine"}
 ROWS = [{"latency_us": at, "performance": 100 - at / 10} for at in range(0, 500, 50)]
@@ -86,21 +87,14 @@ def test_a_short_key_is_refused(owner: Member):
 
 def test_a_key_is_free_again_after_a_day(owner: Member):
     owner.post("/v1/zones", json=ZONE, headers=KEY)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE idempotency_keys SET created_at = :then"), {"then": datetime.now(UTC) - timedelta(hours=25)}
-        )
+    execute("UPDATE idempotency_keys SET created_at = :then", {"then": datetime.now(UTC) - timedelta(hours=25)})
     assert owner.post("/v1/zones", json=ZONE | {"name": "b"}, headers=KEY).status_code == 201
 
 
 @pytest.mark.whole_store
 def test_the_sweep_forgets_old_keys_twice_the_same(owner: Member):
     owner.post("/v1/zones", json=ZONE, headers=KEY)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE idempotency_keys SET created_at = :then"), {"then": datetime.now(UTC) - timedelta(hours=25)}
-        )
+    execute("UPDATE idempotency_keys SET created_at = :then", {"then": datetime.now(UTC) - timedelta(hours=25)})
     sweep()
     sweep()
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM idempotency_keys")) == 0
+    assert scalar("SELECT count(*) FROM idempotency_keys") == 0

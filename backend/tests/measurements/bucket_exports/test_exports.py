@@ -6,16 +6,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.jobs import executor
-from sinemora.kit.db import system_session
 from sinemora.kit.tenant_bucket import TenantBucket
 from sinemora.measurements.bucket_exports import tasks, writing
 from sinemora.measurements.bucket_exports.schedule import SETTLED_AFTER
 from sinemora.measurements.store import frames
 from tests.measurements.bucket_exports.conftest import Exports
 from tests.measurements.bucket_exports.reading import DAYS, check_manifests, rows_of_api, rows_of_bucket, stop_at
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -161,8 +160,7 @@ def test_due_exports_start_once_and_paused_ones_do_not(exports: Exports):
     export = exports.created()
     paused = exports.created(name="paused", prefix=f"{exports.prefix}-2", paused=True)
     assert exports.read(paused)["state"] == "paused"
-    with system_session() as session:
-        session.execute(text("UPDATE bucket_export_progress SET next_at = now() - interval '1 second'"))
+    execute("UPDATE bucket_export_progress SET next_at = now() - interval '1 second'")
     tasks.start_due()
     tasks.start_due()
     found = exports.mesh.owner.get("/v1/jobs").json()["items"]

@@ -12,6 +12,7 @@ from sinemora.kit.db import system_session
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.archive import Reader
 from tests.api_clients import Member, join
+from tests.statements import scalar
 
 BODY = {"name": "warehouse", "bucket": "measurements", "access_key": "AK", "secret": "a secret"}
 
@@ -21,8 +22,7 @@ def test_an_administrator_creates_it_and_nobody_reads_the_secret(owner: Member):
     assert export.keys() >= {"name", "endpoint", "next_at", "state"}
     assert "a secret" not in str(export)
     assert "secret" not in export
-    with system_session() as session:
-        stored = session.scalar(text("SELECT secret FROM bucket_exports WHERE id = :id"), {"id": export["id"]})
+    stored = scalar("SELECT secret FROM bucket_exports WHERE id = :id", {"id": export["id"]})
     assert stored is not None
     assert b"a secret" not in bytes(stored)
     for role, status in (("viewer", 403), ("editor", 403), ("admin", 201)):

@@ -7,12 +7,10 @@ from uuid import UUID
 import numpy as np
 import pytest
 from httpx2 import Response
-from sqlalchemy import text
 
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.imports import readers, windowing
 from sinemora.measurements.imports.dialect import TraceError
@@ -20,6 +18,7 @@ from sinemora.measurements.imports.readers import Exchange, LineError, Zones
 from sinemora.measurements.store import inserts
 from tests.api_clients import Member
 from tests.measurements.query.test_queries import iso
+from tests.statements import execute
 
 PTPD = """# Timestamp, State, Clock ID, One Way Delay, Offset From Master, Slave to Master, Master to Slave, Observed Drift, Last Packet Received
 2016-11-07 15:06:41.250000, init, ,
@@ -276,8 +275,7 @@ def test_an_import_ends_when_it_is_cancelled_and_with_its_mesh_and_tenant(owner,
             elif ended == "mesh":
                 assert owner.delete(f"/v1/meshes/{mesh}").status_code == 204
             else:
-                with system_session() as session:
-                    session.execute(text("DELETE FROM tenants WHERE id = :id"), {"id": owner.tenant_id})
+                execute("DELETE FROM tenants WHERE id = :id", {"id": owner.tenant_id})
         elif len(stores) > 3:
             time.sleep(0.1)
         return store(*of)

@@ -9,16 +9,15 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.fleet.meshes import watch
-from sinemora.kit.db import system_session
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
 from tests.api_clients import AgentCaller, Member, MeshWorld
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
+from tests.statements import execute
 
 
 def able(agent: AgentCaller) -> None:
@@ -112,13 +111,10 @@ def test_a_measurement_that_is_stopped_or_over_leaves_the_plans(owner: Member, m
 
 def age(id: str, by: timedelta) -> None:
     """Move a measurement into the past."""
-    with system_session() as session:
-        session.execute(
-            text(
-                "UPDATE on_demand_measurements SET starts_at = starts_at - :by, ends_at = ends_at - :by WHERE id = :id"
-            ),
-            {"by": by, "id": id},
-        )
+    execute(
+        "UPDATE on_demand_measurements SET starts_at = starts_at - :by, ends_at = ends_at - :by WHERE id = :id",
+        {"by": by, "id": id},
+    )
 
 
 def test_readers_see_each_second_and_every_exchange(owner: Member, mesh: MeshWorld):

@@ -9,6 +9,7 @@ from sinemora.access.tenants.models import TenantQuota
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.query.ranges import tiers
+from tests.statements import execute
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(2)]
 
@@ -94,8 +95,7 @@ def test_a_kept_range_is_read_at_the_tiers_that_were_there_when_it_was_made(mesh
     pin = keep(mesh, start, end)  # made when minutes had gone already
     assert read(start, end) == coarse
     for made_ago, of_short in ((20, "probe_frames_1m"), (39, "probe_frames")):
-        with system_session() as session:
-            session.execute(text("UPDATE pins SET created_at = :at WHERE id = :id"), {"at": days(made_ago), "id": pin})
+        execute("UPDATE pins SET created_at = :at WHERE id = :id", {"at": days(made_ago), "id": pin})
         assert read(start, end) == (start, end, {"probe_frames_1m"})
         assert read(*short) == (*short, {of_short})
     assert read(start - timedelta(minutes=1), end) == (start - timedelta(minutes=7), end, {"probe_frames_1m"})

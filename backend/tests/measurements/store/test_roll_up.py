@@ -13,6 +13,7 @@ from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -77,8 +78,7 @@ def test_gaps_are_found(mesh):
     for n in range(3):
         sent(a, report_of(mesh.key, {b: simple(50_000)}, minute + 60 * n))
     tasks.roll_up()
-    with system_session() as session:
-        session.execute(text("DELETE FROM probe_frames_1m WHERE started_at = to_timestamp(:at)"), {"at": minute + 60})
+    execute("DELETE FROM probe_frames_1m WHERE started_at = to_timestamp(:at)", {"at": minute + 60})
     tasks.find_gaps()
     assert [row.minute.timestamp() for row in rows("SELECT minute FROM rollup_marks WHERE step_s = 60")] == [
         minute + 60

@@ -19,6 +19,7 @@ from tests.measurements.aggregate.test_matrix import number
 from tests.measurements.query.matrix.test_matrix import iso
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import RawWindow, frame_of, frames_of, merged_of, simple
+from tests.statements import scalar
 
 TODAY = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -135,8 +136,7 @@ def test_every_tier_holds_all_that_was_reported(past):
             count = {row.started_at: frame.decode_stats(row.stats).columns[frame.COUNT, 2, 0] for row in stored(table)}
             assert sum(count.values()) == sum(3 + n for n in range(7)), table
         assert [row.started_at.timestamp() for row in stored("probe_frames_1d")] == [start, start + 86_400]
-        with system_session() as session:
-            assert session.scalar(text("SELECT count(*) FROM rollup_marks")) == 0
+        assert scalar("SELECT count(*) FROM rollup_marks") == 0
     late = start + 600
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(90_000, count=50)}, late))
     tasks.roll_up()

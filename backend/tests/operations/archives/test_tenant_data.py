@@ -19,6 +19,7 @@ from tests.api_clients import Member, MeshWorld, body_of, join, sign_in
 from tests.mail_server import MailServer
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
+from tests.statements import execute
 
 # Columns that may have a secret by their name; below, those that have none, such as the digest of a roster.
 _SECRET = re.compile("password|secret|digest|credential|encrypted")
@@ -114,8 +115,7 @@ def test_a_deletion_is_announced_and_cancelled(owner: Member, mail_settings: Non
     assert member.get("/v1/meshes").status_code == 200
     assert owner.delete(path).status_code == 204
     assert owner.delete(path).json()["code"] == "deletion_not_requested"
-    with system_session() as session:
-        session.execute(text("UPDATE tenants SET deletion_at = NULL"))
+    execute("UPDATE tenants SET deletion_at = NULL")
     deletion.delete_due()
     assert owner.get("/v1/meshes").status_code == 200
 
@@ -127,10 +127,7 @@ def test_a_due_deletion_leaves_nothing_and_others_everything(world: MeshWorld, o
     token = owner.created("/v1/invitations", invited)["link"].partition("#token=")[2]
     assert other_owner.post("/v1/invitations/accept", json={"token": token}).status_code == 200
     owner.post(f"/v1/tenants/{owner.tenant_id}/deletion", json={"tenant_name": name})
-    with system_session() as session:
-        session.execute(
-            text("UPDATE tenants SET deletion_at = now() - interval '1 s' WHERE id = :id"), {"id": owner.tenant_id}
-        )
+    execute("UPDATE tenants SET deletion_at = now() - interval '1 s' WHERE id = :id", {"id": owner.tenant_id})
     deletion.delete_due()
     deletion.delete_due()
     for gone in (owner, member):

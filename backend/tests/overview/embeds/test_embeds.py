@@ -11,16 +11,16 @@ from uuid import UUID, uuid4
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from sqlalchemy import text
 
 from sinemora.kit import errors
 from sinemora.kit.config import Settings
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.overview.embeds import service
 from sinemora.recommendations.models import Recommendation
 from tests.api_clients import Caller, Member, MeshWorld
+from tests.statements import execute
 from tests.test_every_route import PUBLIC, filled, operations
 
 PATH = "/v1/embed-links"
@@ -132,10 +132,7 @@ def test_a_heatmap_reads_the_moves_of_its_mesh_and_of_no_other(
 def test_a_link_ends_when_it_is_revoked_or_expires(client: Caller, owner: Member, link: Any):
     revoked, expired = link(), link()
     assert owner.delete(f"{PATH}/{revoked['id']}").status_code == 204
-    with system_session() as session:
-        session.execute(
-            text("UPDATE embed_links SET expires_at = now() - interval '1 s' WHERE id = :id"), {"id": expired["id"]}
-        )
+    execute("UPDATE embed_links SET expires_at = now() - interval '1 s' WHERE id = :id", {"id": expired["id"]})
     for token in (revoked["token"], expired["token"], "sme_unknown"):
         answer = bearer(client, token).get("/v1/embed")
         assert (answer.status_code, answer.json()["code"]) == (401, "embed_link_ended")

@@ -16,6 +16,7 @@ from sinemora.measurements.codec import llq16
 from tests.api_clients import MeshWorld, body_of
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
 from tests.measurements.worlds import Raw, silent, simple
+from tests.statements import execute
 
 pytestmark = pytest.mark.agents(6)
 
@@ -218,8 +219,7 @@ def test_matrix_of_a_range_merges_windows_and_minutes(mesh):
     check(minute, minute + 600, 0, 60)  # long, nothing merged yet
     tasks.roll_up()
     check(minute, minute + 600, 0, 60)  # long, from minutes
-    with system_session() as session:
-        session.execute(text("DELETE FROM probe_frames_1m WHERE started_at >= to_timestamp(:at)"), {"at": minute + 300})
+    execute("DELETE FROM probe_frames_1m WHERE started_at >= to_timestamp(:at)", {"at": minute + 300})
     check(minute, minute + 600, 0, 60)  # half minutes, half windows
 
 

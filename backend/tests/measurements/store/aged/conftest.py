@@ -20,6 +20,7 @@ from sinemora.measurements.store.aged.catalogue import AGED_TABLES
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
+from tests.statements import scalar
 
 AGE_DAYS = 70
 """Days that the measurements are moved into the past."""
@@ -57,11 +58,9 @@ class AgedWorld:
 
     def counts(self) -> dict[str, int]:
         """Return the number of rows of each table that the database has."""
-        with system_session() as session:
-            return {
-                name: session.scalar(text(f"SELECT count(*) FROM {name} WHERE mesh_key = {self.mesh.key}")) or 0
-                for name in AGED_TABLES
-            }
+        return {
+            name: scalar(f"SELECT count(*) FROM {name} WHERE mesh_key = {self.mesh.key}") or 0 for name in AGED_TABLES
+        }
 
     def objects(self, state: str = "current") -> list[Any]:
         """Return the rows of the catalogue in a state."""

@@ -16,6 +16,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.store.aged import catalogue, removal, restoring, writing
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES
 from tests.measurements.store.aged.conftest import AgedWorld, forget, in_the_bucket
+from tests.statements import execute, scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -37,8 +38,7 @@ def test_answers_are_the_same_after_ageing_and_after_restoring(world: AgedWorld,
     assert world.answers() == before
     tasks.age()  # held
     assert world.counts() == counts
-    with system_session() as session:
-        session.execute(text("UPDATE aged_objects SET held_until = now() - interval '1 second'"))
+    execute("UPDATE aged_objects SET held_until = now() - interval '1 second'")
     tasks.age()
     assert set(world.counts().values()) == {0}
     assert world.answers() == before
@@ -108,8 +108,7 @@ def test_rows_that_change_while_they_are_written_stay(world: AgedWorld, monkeypa
 
     def changing(*arguments: Any) -> None:
         verify(*arguments)
-        with system_session() as session:
-            session.execute(text("UPDATE probe_frames_1m SET rolled_at = now()"))
+        execute("UPDATE probe_frames_1m SET rolled_at = now()")
 
     monkeypatch.setattr(writing, "verify", changing)
     tasks.age()
@@ -129,8 +128,7 @@ def test_a_storage_that_returns_other_bytes_deletes_nothing(world: AgedWorld, mo
         monkeypatch.setattr(Storage, "get", damaged)
         tasks.age()
         assert world.counts() == counts
-        with system_session() as session:
-            assert "other bytes" in session.scalar(text("SELECT error FROM aging_runs"))
+        assert "other bytes" in scalar("SELECT error FROM aging_runs")
 
 
 def _ask(world: AgedWorld) -> Any:
@@ -222,10 +220,8 @@ def test_ageing_is_off_by_default(world: AgedWorld, monkeypatch: pytest.MonkeyPa
     counts = world.counts()
     tasks.age()
     assert world.counts() == counts
-    with system_session() as session:
-        session.execute(
-            text("INSERT INTO tenant_quotas (tenant_id, aged_after_days) VALUES (:id, 1)"),
-            {"id": world.mesh.owner.tenant_id},
-        )
+    execute(
+        "INSERT INTO tenant_quotas (tenant_id, aged_after_days) VALUES (:id, 1)", {"id": world.mesh.owner.tenant_id}
+    )
     tasks.age()  # the tenant's quota; at least as long as late reports are accepted
     assert set(world.counts().values()) == {0}

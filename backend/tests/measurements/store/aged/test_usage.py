@@ -4,16 +4,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.cli import main
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.tenant import TenantError
 from tests.api_clients import limited_key
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
+from tests.statements import scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -82,8 +81,7 @@ def test_a_deleted_tenant_leaves_no_object(world: AgedWorld, storage: ObjectStor
             archives.delete(tenant_id, lambda _: None, caches_expire_s=0)
     finally:
         storage.start()
-    with system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM meshes WHERE tenant_id = :id"), {"id": tenant_id}) == 1
+    assert scalar("SELECT count(*) FROM meshes WHERE tenant_id = :id", {"id": tenant_id}) == 1
     assert in_the_bucket(storage)
     deleted = archives.delete(tenant_id, lambda _: None, caches_expire_s=0)
     assert sum(one.left for one in deleted) == 0

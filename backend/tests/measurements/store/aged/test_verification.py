@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.cli import main
 from sinemora.kit import config
-from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import StorageError
 from sinemora.measurements import tasks
 from sinemora.measurements.store.aged import removal
 from sinemora.operations import integrity
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -79,8 +78,7 @@ def test_a_wrong_storage_is_named_and_forgets_no_object(
 ):
     tasks.age()
     count = len(world.objects())
-    with system_session() as session:
-        session.execute(text("UPDATE aged_objects SET state = 'removing'"))
+    execute("UPDATE aged_objects SET state = 'removing'")
     for wrong, words in WRONG:
         with monkeypatch.context() as patched:
             for name, value in wrong.items():
