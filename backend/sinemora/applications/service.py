@@ -131,8 +131,7 @@ def delete_application(session: Session, actor: Actor, application_id: UUID, pre
     """Delete an application; its VMs stay. ProductError `application_unknown`."""
     application = _locked(session, application_id)
     precondition.check(application)
-    session.delete(application)
-    audit.record(session, actor, "application.deleted", application.id, application.name)
+    audit.deleted(session, actor, "application", application)
 
 
 def _locked(session: Session, application_id: UUID, others: Collection[UUID] = ()) -> Application:

@@ -34,8 +34,7 @@ def list_jobs(
         statement = statement.where(Job.state.in_(state))
     if kind:
         statement = statement.where(Job.kind == kind)
-    jobs = paginate(session, statement, page, Job.created_at, Job.id, descending=True)
-    return Slice([service.read(job) for job in jobs.items], jobs.next_cursor)
+    return paginate(session, statement, page, Job.created_at, Job.id, descending=True).mapped(service.read)
 
 
 async def wait_for_end(

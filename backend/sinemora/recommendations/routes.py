@@ -48,7 +48,7 @@ def list_recommendations(
     if state:
         statement = statement.where(Recommendation.state.in_(state))
     rows = paginate(session, statement, page, Recommendation.created_at, Recommendation.id, descending=True)
-    return Slice([service.summary(item) for item in rows.items], rows.next_cursor)
+    return rows.mapped(service.summary)
 
 
 @router.post("/recommendations", status_code=202, responses=responses(404, 409, 422))

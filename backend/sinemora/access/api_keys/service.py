@@ -118,8 +118,7 @@ def delete_own_key(session: Session, actor: Actor) -> None:
 
 
 def _delete(session: Session, actor: Actor, key: ApiKey) -> None:
-    session.delete(key)
-    audit.record(session, actor, "api_key.deleted", key.id, key.name)
+    audit.deleted(session, actor, "api_key", key)
 
 
 def _own_key(session: Session, actor: Actor, key_id: UUID) -> ApiKey:

@@ -86,6 +86,12 @@ def updated(session: Session, actor: Actor | None, kind: str, row: Named, fields
     record(session, actor, f"{kind}.updated", row.id, row.name, fields=sorted(fields))
 
 
+def deleted(session: Session, actor: Actor, kind: str, row: Named) -> None:
+    """Delete a row, and record it as `kind.deleted`."""
+    session.delete(row)
+    record(session, actor, f"{kind}.deleted", row.id, row.name)
+
+
 @event.listens_for(SessionMaker, "before_flush")
 def _note_changes(session: Session, *_: Any) -> None:
     """Note the fields that a flush is about to write: afterwards their values of before are lost."""

@@ -63,8 +63,7 @@ def import_price_list(session: Session, actor: Actor, body: PriceListCreate) -> 
 def delete_price_list(session: Session, actor: Actor, price_list_id: UUID) -> None:
     """Delete a price list. ProductError `price_list_unknown`."""
     row = get_price_list(session, price_list_id)
-    session.delete(row)
-    audit.record(session, actor, "price_list.deleted", row.id, row.name)
+    audit.deleted(session, actor, "price_list", row)
 
 
 def vm_price(session: Session, price_list_id: UUID, name: str, pointer: str) -> float:

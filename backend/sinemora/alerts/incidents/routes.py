@@ -40,8 +40,7 @@ def list_incidents(
         query = query.where(Incident.state.in_(state))
     if severity:
         query = query.where(Incident.severity.in_(severity))
-    slice_ = paginate(session, query, page, Incident.opened_at, Incident.id, descending=True)
-    return Slice([service.summary(row) for row in slice_.items], slice_.next_cursor)
+    return paginate(session, query, page, Incident.opened_at, Incident.id, descending=True).mapped(service.summary)
 
 
 @router.get("/incidents/{incident_id}", responses=responses(404))

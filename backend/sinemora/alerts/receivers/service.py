@@ -125,8 +125,7 @@ def delete_receiver(session: Session, actor: Actor, receiver_id: UUID, precondit
     row = get_receiver(session, receiver_id)
     precondition.check(row)
     _reroute(session, row.name, None)
-    session.delete(row)
-    audit.record(session, actor, "receiver.deleted", row.id, row.name)
+    audit.deleted(session, actor, "receiver", row)
 
 
 def _check_depth(root: Route) -> None:

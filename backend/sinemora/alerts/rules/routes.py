@@ -34,8 +34,7 @@ def list_alert_rules(
     if mesh_id is not None:
         service.create_default_rules(session, mesh_id)
         query = query.where(AlertRule.mesh_id == mesh_id)
-    slice_ = paginate(session, query, page, AlertRule.name, AlertRule.id)
-    return Slice([service.rule_read(row) for row in slice_.items], slice_.next_cursor)
+    return paginate(session, query, page, AlertRule.name, AlertRule.id).mapped(service.rule_read)
 
 
 @router.post("/alert-rules", status_code=201, responses=responses(404, 409, 422))

@@ -56,8 +56,7 @@ def delete_rule(session: Session, actor: Actor, rule_id: UUID, precondition: IfM
     """Delete a rule; its incidents stay. ProductError `alert_rule_unknown`."""
     row = get_rule(session, rule_id)
     precondition.check(row)
-    session.delete(row)
-    audit.record(session, actor, "alert_rule.deleted", row.id, row.name)
+    audit.deleted(session, actor, "alert_rule", row)
 
 
 def rule_read(row: AlertRule) -> RuleRead:

@@ -19,7 +19,7 @@ router = signed_in_router("/v1", "alerts")
 def list_silences(session: SessionDep, actor: Viewer, page: Paging) -> Slice[SilenceRead]:
     """List silences, latest end first, including past ones."""
     slice_ = paginate(session, select(Silence), page, Silence.ends_at, Silence.id, descending=True)
-    return Slice([service.silence_read(row) for row in slice_.items], slice_.next_cursor)
+    return slice_.mapped(service.silence_read)
 
 
 @router.post("/silences", status_code=201, responses=responses(422))

@@ -105,8 +105,7 @@ def delete_source(session: Session, actor: Actor, source_id: UUID, precondition:
     """Delete a metric source and its values; its curves stay. ProductError `metric_source_unknown`."""
     source = get_source(session, source_id)
     precondition.check(source)
-    session.delete(source)
-    audit.record(session, actor, "metric_source.deleted", source.id, source.name)
+    audit.deleted(session, actor, "metric_source", source)
 
 
 def push(session: Session, source_id: UUID, points: Sequence[schemas.MetricPointWrite]) -> int:

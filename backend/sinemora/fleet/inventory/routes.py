@@ -30,8 +30,7 @@ def list_zones(session: SessionDep, _: Viewer, page: Paging) -> Slice[Zone]:
 @router.post("/zones", status_code=201, tags=["zones"], response_model=schemas.ZoneRead, responses=responses(409, 422))
 def create_zone(body: schemas.ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
     """Create a zone."""
-    zone = service.create_zone(session, actor, body)
-    return zone
+    return service.create_zone(session, actor, body)
 
 
 @router.get("/zones/{zone_id}", tags=["zones"], response_model=schemas.ZoneRead, responses=responses(404))
@@ -47,8 +46,7 @@ def update_zone(
     zone_id: UUID, body: schemas.ZoneUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Zone:
     """Change a zone."""
-    zone = service.update_zone(session, actor, zone_id, body, precondition)
-    return zone
+    return service.update_zone(session, actor, zone_id, body, precondition)
 
 
 @router.delete("/zones/{zone_id}", status_code=204, tags=["zones"], responses=responses(404, 409, 412))
@@ -72,15 +70,13 @@ def list_vms(
 @router.post("/vms", status_code=201, tags=["vms"], response_model=schemas.VmRead, responses=responses(404, 409, 422))
 def create_vm(body: schemas.VmCreate, session: SessionDep, actor: Editor) -> Vm:
     """Create a VM. The enrolment of an agent also creates one."""
-    vm = service.create_vm(session, actor, body)
-    return vm
+    return service.create_vm(session, actor, body)
 
 
 @router.get("/vms/{vm_id}", tags=["vms"], response_model=schemas.VmRead, responses=responses(404))
 def read_vm(vm_id: UUID, session: SessionDep, actor: Viewer) -> Vm:
     """Return a VM."""
-    vm = service.get_vm(session, vm_id)
-    return vm
+    return service.get_vm(session, vm_id)
 
 
 @router.patch("/vms/{vm_id}", tags=["vms"], response_model=schemas.VmRead, responses=responses(404, 409, 412, 422, 428))
@@ -88,8 +84,7 @@ def update_vm(
     vm_id: UUID, body: schemas.VmUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Vm:
     """Change a VM."""
-    vm = service.update_vm(session, actor, vm_id, body, precondition)
-    return vm
+    return service.update_vm(session, actor, vm_id, body, precondition)
 
 
 @router.delete("/vms/{vm_id}", status_code=204, tags=["vms"], responses=responses(404, 412))

@@ -59,8 +59,7 @@ def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfM
     precondition.check(zone)
     if queries.zone_in_use(session, zone.id):
         raise ProductError("zone_in_use", 409, "Zone in use: it contains VMs. Move or delete them first.")
-    session.delete(zone)
-    audit.record(session, actor, "zone.deleted", zone.id, zone.name)
+    audit.deleted(session, actor, "zone", zone)
 
 
 def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
@@ -103,8 +102,7 @@ def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch
     queries.lock_meshes(session, vm_id=vm_id)
     vm = get_vm(session, vm_id)
     precondition.check(vm)
-    session.delete(vm)
-    audit.record(session, actor, "vm.deleted", vm.id, vm.name)
+    audit.deleted(session, actor, "vm", vm)
 
 
 def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:

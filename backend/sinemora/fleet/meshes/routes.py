@@ -53,15 +53,13 @@ def list_meshes(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Mesh]
 )
 def create_mesh(body: schemas.MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
     """Create a mesh. VMs join by enrolment, or are added."""
-    mesh = service.create_mesh(session, actor, body)
-    return mesh
+    return service.create_mesh(session, actor, body)
 
 
 @router.get("/meshes/{mesh_id}", tags=["meshes"], response_model=schemas.MeshRead, responses=responses(404))
 def read_mesh(mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
     """Return a mesh."""
-    mesh = service.get_mesh(session, mesh_id)
-    return mesh
+    return service.get_mesh(session, mesh_id)
 
 
 @router.patch(
@@ -71,8 +69,7 @@ def update_mesh(
     mesh_id: UUID, body: schemas.MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Mesh:
     """Change a mesh. Its agents apply the change within seconds."""
-    mesh = service.update_mesh(session, actor, mesh_id, body, precondition)
-    return mesh
+    return service.update_mesh(session, actor, mesh_id, body, precondition)
 
 
 @router.delete("/meshes/{mesh_id}", status_code=204, tags=["meshes"], responses=responses(404, 412))

@@ -18,6 +18,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.kit.http import strict_json
 
 T = TypeVar("T")
+U = TypeVar("U")
 CURSOR_MAX = 2_000
 """Most characters of a cursor."""
 
@@ -39,6 +40,10 @@ class Slice(Generic[T]):
 
     items: Sequence[T]
     next_cursor: str | None
+
+    def mapped(self, read: Callable[[T], U]) -> "Slice[U]":
+        """Return the slice with what `read` makes of each item."""
+        return Slice([read(item) for item in self.items], self.next_cursor)
 
 
 @dataclass(frozen=True)

@@ -26,5 +26,4 @@ def create_simulation(session: Session, actor: Actor | None, body: SimulationCre
 def delete_simulation(session: Session, actor: Actor, simulation_id: UUID) -> None:
     """Delete a report. ProductError `simulation_unknown`."""
     row = get_simulation(session, simulation_id)
-    session.delete(row)
-    audit.record(session, actor, "simulation.deleted", row.id, row.name)
+    audit.deleted(session, actor, "simulation", row)

@@ -102,8 +102,7 @@ def delete_export(session: Session, actor: Actor, export_id: UUID, precondition:
     """Delete an export with its secret; objects in the bucket stay. ProductError `bucket_export_unknown`."""
     row = _locked(session, export_id)
     precondition.check(row)
-    session.delete(row)
-    audit.record(session, actor, "bucket_export.deleted", row.id, row.name)
+    audit.deleted(session, actor, "bucket_export", row)
 
 
 def test_bucket(session: Session, actor: Actor, export_id: UUID) -> BucketTestRead:

@@ -114,5 +114,4 @@ def create_link(session: Session, actor: Actor, body: EmbedLinkCreate) -> tuple[
 def revoke_link(session: Session, actor: Actor, link_id: UUID) -> None:
     """Delete a link; it is invalid at once. ProductError `embed_link_unknown`."""
     link = existing(session.get(EmbedLink, link_id), "embed link")
-    session.delete(link)
-    audit.record(session, actor, "embed_link.deleted", link.id, link.name)
+    audit.deleted(session, actor, "embed_link", link)

@@ -40,5 +40,4 @@ def create_view(session: Session, actor: Actor, body: SavedViewCreate) -> SavedV
 def delete_view(session: Session, actor: Actor, view_id: UUID) -> None:
     """Delete a view. ProductError `saved_view_unknown`."""
     row = existing(session.get(SavedView, view_id), "saved view")
-    session.delete(row)
-    audit.record(session, actor, "saved_view.deleted", row.id, row.name)
+    audit.deleted(session, actor, "saved_view", row)

@@ -47,8 +47,7 @@ def list_scenarios(
 ) -> Slice[ScenarioRead]:
     """List scenarios by name."""
     statement = select(Scenario) if mesh_id is None else select(Scenario).where(Scenario.mesh_id == mesh_id)
-    rows = paginate(session, statement, page, Scenario.name)
-    return Slice([service.scenario_read(item) for item in rows.items], rows.next_cursor)
+    return paginate(session, statement, page, Scenario.name).mapped(service.scenario_read)
 
 
 @router.post("/scenarios", status_code=201, responses=responses(409, 422))

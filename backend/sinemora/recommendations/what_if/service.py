@@ -67,8 +67,7 @@ def delete_scenario(session: Session, actor: Actor, scenario_id: UUID, precondit
     """Delete a scenario. ProductError `scenario_unknown`, `version_changed`."""
     scenario = get_scenario(session, scenario_id)
     precondition.check(scenario)
-    session.delete(scenario)
-    audit.record(session, actor, "scenario.deleted", scenario.id, scenario.name)
+    audit.deleted(session, actor, "scenario", scenario)
 
 
 def scenario_read(scenario: Scenario) -> ScenarioRead:
