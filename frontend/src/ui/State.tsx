@@ -74,7 +74,7 @@ export type Tone = 'bad' | 'warn' | 'good' | 'info'
 /** A message above the part of the page it is about. */
 export function Notice({ tone, title, children }: { tone: Tone; title?: string; children?: ReactNode }) {
   return (
-    <div className={`${styles.notice} ${styles[tone]}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    <div className={styles.notice} data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>
       {title && <strong>{title}</strong>}
       {children && <span>{children}</span>}
     </div>
