@@ -22,6 +22,7 @@ from sinemora.kit.db import locked, named, refuse_taken
 from sinemora.kit.errors import ProductError, existing, invalid
 from sinemora.kit.field_errors import message_of
 from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.http.known_ids import uuid_of
 from sinemora.kit.renames import renamed
 
 
@@ -273,7 +274,7 @@ def _set_zones(session: Session, application: Application, references: Sequence[
 
 def _meshes_of(session: Session, references: Sequence[str]) -> list[UUID]:
     """Return the meshes of applications to be apart from: their rows are referred to, from both sides at once."""
-    ids = [identifier for text in references if (identifier := _uuid(text))]
+    ids = [identifier for text in references if (identifier := uuid_of(text))]
     return [one.mesh_id for one in queries.applications_named(session, references, ids)] if references else []
 
 
@@ -298,7 +299,7 @@ def _found(
     pointer: str,
 ) -> list[Thing | None]:
     """Return the object of each name or id. ProductError `<what>_unknown` lists all unknown ones."""
-    ids = {text: identifier for text in references if text is not None and (identifier := _uuid(text))}
+    ids = {text: identifier for text in references if text is not None and (identifier := uuid_of(text))}
     known: dict[str, Thing] = {}
     for thing in find([text for text in references if text is not None], list(ids.values())):
         known[str(thing.id)] = known[thing.name] = thing
@@ -325,12 +326,5 @@ def _mesh(session: Session, reference: str) -> Mesh:
 
 
 def _mesh_of(session: Session, reference: str) -> Mesh | None:
-    identifier = _uuid(reference)
+    identifier = uuid_of(reference)
     return session.get(Mesh, identifier) if identifier else named(session, Mesh, reference)
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

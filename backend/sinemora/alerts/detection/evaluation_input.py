@@ -9,14 +9,14 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.detection.queries import AgentTimes
-from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
+from sinemora.alerts.evaluation.baseline import Flags, Floats
 from sinemora.alerts.evaluation.breach import Seasons, Values
 from sinemora.alerts.evaluation.window import BucketForecast, EvaluationWindow
 from sinemora.alerts.incidents.affected import newest
 from sinemora.applications import queries as applications
 from sinemora.fleet.inventory.status import STOPPED_FOR, AgentStatus, status_of, stopped_since
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.service import zone_runs
+from sinemora.fleet.meshes.service import zone_of
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate import matrix, merge
 from sinemora.measurements.aggregate.fairness import flow_shares
@@ -30,12 +30,6 @@ from sinemora.measurements.token_buckets import service as token_buckets
 _STOPS_WITHIN_S = 5.0
 _STARTS_WITHIN_S = 15.0
 _AHEAD = timedelta(minutes=1)
-
-
-def zone_of(mesh: MeshState) -> Ints:
-    """Return the zone of each member, by position in `zone_runs`."""
-    runs = zone_runs(mesh)
-    return np.repeat(np.arange(len(runs)), [run.count for run in runs])
 
 
 def window_of(mesh: MeshState, pairs: Pairs, ended_at_s: int, lasts_s: int, seasons: Seasons) -> EvaluationWindow:

@@ -30,7 +30,7 @@ from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.applications import contracts
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.service import get_mesh, set_focus
+from sinemora.fleet.meshes.service import get_mesh, set_focus, zone_of
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.query.axis import keys_of
@@ -340,7 +340,7 @@ def _follow_incidents(session: Session, mesh: MeshState, ended_at_s: int) -> Non
     """Let the mesh measure the paths of its open incidents in every window."""
     rows = incident_queries.ongoing(session, mesh.id, utc(ended_at_s))
     tracks = [track for track in incident_store.tracks_of(rows, mesh) if track.ended_at_s is None]
-    pairs = focus.pairs_of((track.culprit for track in tracks), evaluation_input.zone_of(mesh))
+    pairs = focus.pairs_of((track.culprit for track in tracks), zone_of(mesh))
     keys = keys_of(mesh)
     set_focus(session, mesh, [(int(keys[one]), int(keys[other])) for one, other in pairs])
 

@@ -9,15 +9,9 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from sinemora.applications.learning.models import MetricPoint, MetricProgress, MetricSource
-from sinemora.fleet.meshes.models import MeshVm
 
 _ROWS_AT_ONCE = 5_000
 _SOURCES_AT_ONCE = 200
-
-
-def members(session: Session, mesh_id: UUID) -> set[UUID]:
-    """Return the ids of the VMs of a mesh."""
-    return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
 
 
 def sources_by_application(session: Session, mesh_id: UUID) -> dict[UUID, list[MetricSource]]:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
+from sinemora.applications import queries as applications
 from sinemora.applications.curves import service as curves
 from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.fit import fit
@@ -272,7 +273,7 @@ def _keep(session: Session, source: MetricSource, points: Iterable[tuple[datetim
 
 
 def _paths(session: Session, mesh_id: UUID, writes: Sequence[schemas.MetricPathWrite]) -> list[MetricPath]:
-    members = queries.members(session, mesh_id)
+    members = applications.members(session, mesh_id)
     wrong = []
     for index, path in enumerate(writes):
         for end in ("source_vm_id", "target_vm_id"):

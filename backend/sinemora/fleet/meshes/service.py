@@ -7,6 +7,7 @@ from itertools import groupby
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
@@ -155,6 +156,12 @@ def zone_runs(state: MeshState) -> list[ZoneRun]:
         runs.append(ZoneRun(zone_id, name, first, count))
         first += count
     return runs
+
+
+def zone_of(mesh: MeshState) -> NDArray[np.int64]:
+    """Return the zone of each member, by position in `zone_runs`."""
+    runs = zone_runs(mesh)
+    return np.repeat(np.arange(len(runs)), [run.count for run in runs])
 
 
 def roster(session: Session, mesh_id: UUID) -> RosterRead:

@@ -22,7 +22,7 @@ def check_known(request: Request, session: SessionDep) -> None:
     """Refuse ids of the query that the tenant has no row for. ProductError `…_unknown` (404)."""
     for name, value in request.query_params.multi_items():
         noun = noun_of(name)
-        model, id = _models.get(f"{noun}_id"), _uuid(value)
+        model, id = _models.get(f"{noun}_id"), uuid_of(value)
         if model is not None and id is not None and session.scalar(select(model.id).where(model.id == id)) is None:
             raise NotFound(noun.replace("_", " "))
 
@@ -33,7 +33,8 @@ def noun_of(parameter: str) -> str:
     return next((noun.removeprefix(role) for role in _ROLES if noun.startswith(role)), noun)
 
 
-def _uuid(text: str) -> UUID | None:
+def uuid_of(text: str) -> UUID | None:
+    """Return a text as a UUID; None if it is none."""
     try:
         return UUID(text)
     except ValueError:

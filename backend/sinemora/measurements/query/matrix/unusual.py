@@ -8,12 +8,11 @@ import numpy.typing as npt
 from sqlalchemy.orm import Session
 
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.service import mesh_state, zone_runs
+from sinemora.fleet.meshes.service import mesh_state, zone_of
 from sinemora.measurements.aggregate.baselines import NO_BASELINE, Basis
 from sinemora.measurements.aggregate.matrix import CellState, Metric
 from sinemora.measurements.aggregate.runs import DeadBand, StoredStep
 from sinemora.measurements.aggregate.spread import Place, spread
-from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import REQUEST
 from sinemora.measurements.query.matrix import deviations
 from sinemora.measurements.query.matrix.baselines import axis_keys
@@ -45,12 +44,12 @@ def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) ->
     deviated, axis = found.deviations, found.result.axis
     current = deviated.states == CellState.MEASURED
     unusual = deviated.unusual & current
-    zone_of = _zone_of(mesh) if by is By.VM else None
+    zones = zone_of(mesh) if by is By.VM else None
     alike: dict[Place, int] = {}
     for direction in (deviated.values > 0, deviated.values < 0):
         weight = deviated.severity if found.worst is None else found.worst.weight
         severity = np.where(unusual & direction, weight, 0.0)
-        alike |= spread(severity, limit - len(alike), zone_of, once=found.worst is not None)
+        alike |= spread(severity, limit - len(alike), zones, once=found.worst is not None)
     places = [*alike]
     loss = _losses(session, mesh, request.of(Metric.LOSS))
     counts = np.bincount(deviated.baselines.basis[deviated.valued & current], minlength=len(Basis))
@@ -70,15 +69,9 @@ def most_unusual(session: Session, mesh_id: UUID, request: DeviationsRequest) ->
         losing=int((loss > 0).sum()),
         losses=[
             LosingPath(source=axis[row], target=axis[column], loss=float(loss[row, column]))
-            for row, column in spread(loss, limit, zone_of)
+            for row, column in spread(loss, limit, zones)
         ],
     )
-
-
-def _zone_of(mesh: MeshState) -> Ints:
-    """Return the zone of each member, by position in `zone_runs`."""
-    runs = zone_runs(mesh)
-    return np.repeat(np.arange(len(runs)), [run.count for run in runs])
 
 
 def _losses(session: Session, mesh: MeshState, request: MatrixRequest) -> Floats:
