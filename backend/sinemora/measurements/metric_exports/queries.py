@@ -16,11 +16,6 @@ BUSY = timedelta(minutes=2)
 """Time after which a worker that has recorded no end of a minute counts as ended."""
 
 
-def is_name_taken(session: Session, name: str) -> bool:
-    """Return whether an export of the tenant has this name."""
-    return session.scalar(select(MetricExport.id).where(MetricExport.name == name)) is not None
-
-
 def due_tenants(session: Session, now: datetime) -> list[UUID]:
     """Return the tenants with exports whose time has come, longest due first. In a system session."""
     at = MetricExport.next_at

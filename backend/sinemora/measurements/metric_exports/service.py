@@ -11,7 +11,7 @@ from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit import encryption
-from sinemora.kit.db import locked
+from sinemora.kit.db import locked, refuse_taken
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.http_authentication import Authentication, headers_of
@@ -40,7 +40,7 @@ def create_export(session: Session, actor: Actor, body: MetricExportCreate) -> M
 
     ProductError `metric_export_name_taken`, `secret_key_missing`, `paths_too_many`, and those of selections.
     """
-    _check_name(session, body.name)
+    refuse_taken(session, MetricExport, body.name, "metric_export_name_taken")
     _check_paths(session, body.paths)
     fields = body.model_dump(exclude={"authentication"}, mode="json")
     row = MetricExport(**fields, **_sealed(body.authentication), **_beginning())
@@ -68,7 +68,7 @@ def update_export(
             errors=[{"pointer": "#/authentication", "message": "needed with a URL on another server"}],
         )
     if "name" in changes:
-        _check_name(session, changes["name"])
+        refuse_taken(session, MetricExport, changes["name"], "metric_export_name_taken")
     if "paths" in changes:
         _check_paths(session, body.paths or [])
     if signs_in:
@@ -85,8 +85,7 @@ def delete_export(session: Session, actor: Actor, export_id: UUID, precondition:
     """Delete an export with its secret. ProductError `metric_export_unknown`."""
     row = existing(locked(session, MetricExport, export_id), "metric export")
     precondition.check(row)
-    session.delete(row)
-    audit.record(session, actor, "metric_export.deleted", row.id, row.name)
+    audit.deleted(session, actor, "metric_export", row)
 
 
 def test_export(session: Session, actor: Actor, export_id: UUID) -> MetricExportTestRead:
@@ -140,13 +139,6 @@ def _sealed(authentication: Authentication | None) -> dict[str, Any]:
 def _server(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.lower()
-
-
-def _check_name(session: Session, name: str) -> None:
-    if queries.is_name_taken(session, name):
-        raise ProductError(
-            "metric_export_name_taken", 409, f"Name taken: there is already a metric export named {name}."
-        )
 
 
 def _check_paths(session: Session, chosen: list[ExportedPaths]) -> None:
