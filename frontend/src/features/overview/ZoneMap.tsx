@@ -130,7 +130,7 @@ export function ZoneMap({ mesh, deviations }: Props) {
                   const index = row * axis.length + column
                   const change = changes[index]
                   if (!change) return null
-                  const marks = marksOf(mesh, from.id, to.id)
+                  const marks = marksOf(mesh, from.id, to.id, change.isUnusual)
                   const isCover = covered[index] ?? false
                   const words = [sentence(change, isCover), ...marks.map(({ kind }) => strings.marks[kind])]
                   const label = `${strings.zonePair(from.name, to.name)}: ${words.join('; ')}`

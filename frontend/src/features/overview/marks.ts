@@ -50,10 +50,15 @@ const HALF_MS: Record<Basis, number> = {
 export const isCovered = (incident: OpenIncident, source: string, target: string, basis: Basis | null, now: number) =>
   basis !== null && isOf(incident, source, target) && now - Date.parse(incident.onset_at) > HALF_MS[basis]
 
-/** Return the marks of a zone pair: one of each kind. */
-export function marksOf({ worst_incidents, losing }: MeshHealth, source: string, target: string): Mark[] {
+/** Return the marks of a zone pair: one of each kind. Incidents of the pair itself mark it until its minute has a colour. */
+export function marksOf(
+  { worst_incidents, losing }: MeshHealth,
+  source: string,
+  target: string,
+  isUnusual: boolean,
+): Mark[] {
   const marks = worst_incidents.flatMap((incident, place): Mark[] => {
-    const kind = kindOf(incident)
+    const kind = kindOf(incident) ?? (incident.culprit.suspect === 'zone_pair' && !isUnusual ? 'vm' : null)
     return kind && isOf(incident, source, target) ? [{ kind, first: place === 0 }] : []
   })
   if (losing.some((one) => one.source === source && one.target === target)) marks.push({ kind: 'loss', first: false })
