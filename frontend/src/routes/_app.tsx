@@ -27,8 +27,10 @@ export const Route = createFileRoute('/_app')({
     await Promise.all([queryClient.ensureQueryData(meshesQuery), labs])
   },
   component: App,
-  // A page has a heading only inside the shell.
+  // A page has a heading only inside the shell. Once it is shown, this stays until the page is loaded as well: only for
+  // a session that is very late, so that the shell comes before the page otherwise.
   pendingComponent: () => <Loading what="the page" />,
+  pendingMs: 2_000,
 })
 
 const PublicHelp = lazy(() => import('~/features/shell/PublicHelp'))
