@@ -1,6 +1,6 @@
--- Hours and days of the minutes that people read with SQL: continuous aggregates where TimescaleDB has them, views of the
--- minutes elsewhere. It runs after each upgrade and is no migration, because its policies follow the settings. What is
--- there stays: a migration that changes a column drops these views first.
+-- Hours and days of the minutes that people read with SQL, of zones and of chosen paths: continuous aggregates where
+-- TimescaleDB has them, views of the minutes elsewhere. It runs after each upgrade and is no migration, because its
+-- policies follow the settings. What is there stays: a migration that changes a column drops these views first.
 --
 -- They are in a schema where nobody but the owner has a right: they have no row-level security, as the minutes have
 -- none. Logins read the views of `sinemora_read`, which select the tenant as those of baseline/sql_views.sql do.
@@ -23,9 +23,10 @@ BEGIN
                    WHERE hypertable_schema = 'public' AND hypertable_name = 'zone_minutes');
 END $$;
 
-CREATE OR REPLACE FUNCTION pg_temp.make(step text, unit text, source text) RETURNS void
+CREATE OR REPLACE FUNCTION pg_temp.make(kind text, ends text, unit text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
+    step text := kind || '_' || unit || 's';
     of_minutes boolean := unit = 'hour';
     aggregate boolean := pg_temp.has_aggregates();
     value text;
@@ -36,7 +37,7 @@ BEGIN
         largest := largest || format('max(%I) AS %I, ', CASE WHEN of_minutes THEN value ELSE 'largest_' || value END,
                                      'largest_' || value);
     END LOOP;
-    EXECUTE format('CREATE %s AS SELECT tenant_key, mesh_key, %s AS started_at, source_zone_key, target_zone_key,'
+    EXECUTE format('CREATE %s AS SELECT tenant_key, mesh_key, %s AS started_at, source_%s_key, target_%s_key,'
                    ' %s AS minutes, sum(exchanges)::bigint AS exchanges, %s'
                    ' sum(packets_sent)::bigint AS packets_sent, sum(packets_lost)::bigint AS packets_lost,'
                    ' %s::bigint AS packets_judged FROM %s GROUP BY 1, 2, 3, 4, 5 %s',
@@ -45,18 +46,19 @@ BEGIN
              ELSE format('VIEW sinemora_steps.%I', step) END,
         format(CASE WHEN aggregate THEN 'public.time_bucket(interval ''1 %s'', started_at)'
                     ELSE 'date_trunc(''%s'', started_at, ''UTC'')' END, unit),
+        ends, ends,
         CASE WHEN of_minutes THEN 'count(*)' ELSE 'sum(minutes)::bigint' END,
         largest,
         CASE WHEN of_minutes THEN 'sum(packets_sent) FILTER (WHERE packets_lost IS NOT NULL)'
              ELSE 'sum(packets_judged)' END,
-        source,
+        CASE WHEN of_minutes THEN format('public.%s_minutes', kind) ELSE format('sinemora_steps.%s_hours', kind) END,
         CASE WHEN aggregate THEN 'WITH NO DATA' ELSE '' END);
     EXECUTE format($view$
         CREATE VIEW sinemora_read.%1$I WITH (security_barrier) AS
         SELECT i.started_at AS time,
                m.name AS mesh,
-               a.name AS source_zone,
-               b.name AS target_zone,
+               a.name AS source_%2$s,
+               b.name AS target_%2$s,
                i.minutes,
                i.exchanges,
                i.largest_delay_p50_ns,
@@ -70,19 +72,19 @@ BEGIN
                i.packets_lost,
                CASE WHEN i.packets_judged > 0 THEN i.packets_lost::double precision / i.packets_judged END AS loss_ratio,
                m.id AS mesh_id,
-               a.id AS source_zone_id,
-               b.id AS target_zone_id
+               a.id AS source_%2$s_id,
+               b.id AS target_%2$s_id
         FROM sinemora_steps.%1$I i
         JOIN public.meshes m ON m.key = i.mesh_key
-        JOIN public.zones a ON a.key = i.source_zone_key
-        JOIN public.zones b ON b.key = i.target_zone_key
+        JOIN public.%2$ss a ON a.key = i.source_%2$s_key
+        JOIN public.%2$ss b ON b.key = i.target_%2$s_key
         WHERE i.tenant_key = (
                 SELECT t.key FROM public.tenants t JOIN public.sql_logins l ON l.tenant_id = t.id
                 WHERE l.role = session_user::text)
             AND (m.tenant_id, a.tenant_id, b.tenant_id) = (
                 SELECT l.tenant_id, l.tenant_id, l.tenant_id FROM public.sql_logins l
                 WHERE l.role = session_user::text)
-        $view$, step);
+        $view$, step, ends);
 END $$;
 
 -- Hours stay longer than minutes, and days longer than hours. An hour is computed again after one of its minutes came
@@ -106,20 +108,25 @@ BEGIN
                 AND c.range_start > now() - computed) THEN
         computed := before;
     END IF;
-    FOR one IN SELECT * FROM (VALUES
-        ('zone_hours', computed, interval '10 minutes', make_interval(days => hours_kept)),
-        ('zone_days', computed + interval '2 days', interval '1 hour',
+    FOR one IN SELECT v.*, k.step, k.ends FROM (VALUES
+        ('hours', computed, interval '10 minutes', make_interval(days => hours_kept)),
+        ('days', computed + interval '2 days', interval '1 hour',
          make_interval(days => greatest(day_days, hours_kept)))
-    ) AS v(step, computed, every, kept) LOOP
-        IF before IS NULL THEN
+    ) AS v(unit, computed, every, kept)
+    JOIN (VALUES ('zone_hours', 'zone'), ('zone_days', 'zone'), ('path_hours', 'vm'), ('path_days', 'vm'))
+        AS k(step, ends) ON k.step LIKE '%\_' || v.unit
+    WHERE to_regclass('sinemora_steps.' || k.step) IS NOT NULL LOOP
+        IF NOT EXISTS (SELECT FROM timescaledb_information.jobs j
+                       WHERE j.hypertable_schema = 'sinemora_steps' AND j.hypertable_name = one.step) THEN
             PERFORM public.add_continuous_aggregate_policy(('sinemora_steps.' || one.step)::regclass, one.computed,
                                                            interval '1 hour', one.every);
             PERFORM public.add_retention_policy(('sinemora_steps.' || one.step)::regclass, one.kept);
-            IF one.step = 'zone_hours' THEN
-                ALTER MATERIALIZED VIEW sinemora_steps.zone_hours SET (timescaledb.enable_columnstore,
-                    timescaledb.segmentby = 'tenant_key, mesh_key, source_zone_key, target_zone_key',
-                    timescaledb.orderby = 'started_at');
-                CALL public.add_columnstore_policy('sinemora_steps.zone_hours', one.computed + interval '2 days');
+            IF one.unit = 'hours' THEN
+                EXECUTE format('ALTER MATERIALIZED VIEW sinemora_steps.%I SET (timescaledb.enable_columnstore,'
+                               ' timescaledb.segmentby = ''tenant_key, mesh_key, source_%s_key, target_%s_key'','
+                               ' timescaledb.orderby = ''started_at'')', one.step, one.ends, one.ends);
+                CALL public.add_columnstore_policy(('sinemora_steps.' || one.step)::regclass,
+                                                   one.computed + interval '2 days');
             END IF;
         END IF;
         FOR job IN
@@ -154,11 +161,15 @@ END $$;
 DO $$
 BEGIN
     IF to_regclass('sinemora_steps.zone_hours') IS NULL THEN
-        PERFORM pg_temp.make('zone_hours', 'hour', 'public.zone_minutes');
-        PERFORM pg_temp.make('zone_days', 'day', 'sinemora_steps.zone_hours');
+        PERFORM pg_temp.make('zone', 'zone', 'hour');
+        PERFORM pg_temp.make('zone', 'zone', 'day');
         IF pg_temp.has_aggregates() THEN
             CREATE TRIGGER forget_steps AFTER DELETE ON public.tenants
                 FOR EACH ROW EXECUTE FUNCTION sinemora_steps.forget_tenant();
         END IF;
+    END IF;
+    IF to_regclass('public.path_minutes') IS NOT NULL AND to_regclass('sinemora_steps.path_hours') IS NULL THEN
+        PERFORM pg_temp.make('path', 'vm', 'hour');
+        PERFORM pg_temp.make('path', 'vm', 'day');
     END IF;
 END $$;

@@ -39,6 +39,10 @@ IMPORTED = {
         "sinemora.operations.sql_login_commands",
         "Let database roles read the minutes of a tenant with SQL.",
     ),
+    "sql-paths": (
+        "sinemora.operations.sql_login_commands",
+        "Choose paths between VMs whose minutes are kept for SQL.",
+    ),
     "delay-tables": (
         _MEASUREMENTS,
         "Write the measured delays of a path as tables of delaybox, to replay them into an application (API key).",

@@ -25,8 +25,11 @@ _MAINTENANCE = (
 # Rows that stay as they were written.
 _APPEND_ONLY = ("audit_entries",)
 _READ_ONLY = ("alembic_version", "sql_logins")
-# Without row-level security: only the owner and the system role read it, others by the views of `_SQL_VIEWS`.
-_NOT_OF_REQUESTS = "zone_minutes"
+# Without row-level security: only the owner and the system role read them, others by the views of `_SQL_VIEWS`.
+_NOT_OF_REQUESTS = text(
+    "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+    " AND relname IN ('zone_minutes', 'path_minutes')"
+)
 _SQL_VIEWS = "sinemora_read"
 # What these views read as their owner: the tenant of the role that authenticated. Each view selects that itself too.
 _OWN_TENANT = "(SELECT l.tenant_id FROM public.sql_logins l WHERE l.role = session_user::text)"
@@ -50,7 +53,8 @@ def apply(connection: Connection) -> None:
         for statement in _to_write(quote(role)):
             connection.execute(text(statement))
     if application not in (owner, system):
-        connection.execute(text(f"REVOKE ALL ON {_NOT_OF_REQUESTS} FROM {quote(application)}"))
+        for table in connection.scalars(_NOT_OF_REQUESTS).all():
+            connection.execute(text(f"REVOKE ALL ON {table} FROM {quote(application)}"))
     if system not in (owner, application):
         for function in _MAINTENANCE:
             connection.execute(text(f"GRANT EXECUTE ON FUNCTION {function} TO {quote(system)}"))

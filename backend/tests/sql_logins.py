@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import psycopg
 from psycopg import sql
+from sqlalchemy import text
 
 from sinemora.cli import main
 from sinemora.operations.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
@@ -59,3 +60,20 @@ def connected(servers: Servers, name: str) -> Iterator[psycopg.Connection]:
     until(may_connect, f"{name} connects")
     with connections[0] as connection:
         yield connection
+
+
+def compute_steps(servers: Servers, timescaledb: str | None) -> None:
+    """Run the policies of hours and days, as TimescaleDB does every few minutes; views of minutes need none."""
+    if timescaledb is None:
+        return
+    with servers.owner_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        # Hours first, which days are computed from.
+        jobs = connection.scalars(
+            text(
+                "SELECT job_id FROM timescaledb_information.jobs WHERE hypertable_schema = 'sinemora_steps'"
+                " ORDER BY hypertable_name LIKE '%days', proc_name"
+            )
+        ).all()
+        assert len(jobs) == 10  # for zones and paths: computes and forgets both, moves hours to the columnstore
+        for job in jobs:
+            connection.execute(text(f"CALL run_job({job})"))

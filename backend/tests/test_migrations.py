@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0060_metric_exports"
+NEWEST = "0061_paths_in_sql"
 
 
 @dataclass
@@ -133,7 +133,7 @@ def test_every_table_is_confined_but_those_that_no_request_reads(servers: Server
     }
     others = {table for table, is_confined, condition in tables if not is_confined or condition not in conditions}
     signing_in = {"users", "one_time_tokens", "totp_secrets", "recovery_codes", "passkeys", "identities"}
-    assert others == {"alembic_version", "archive_state", "zone_minutes", *signing_in}
+    assert others == {"alembic_version", "archive_state", "zone_minutes", "path_minutes", *signing_in}
     assert all(is_confined for table, is_confined, _ in tables if table in signing_in)
 
 

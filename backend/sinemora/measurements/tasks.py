@@ -122,6 +122,7 @@ def shorten() -> None:
             ("probe_frames_1m", limits.minute_days, settings().retention_1m_days),
             ("zone_frames_1m", limits.minute_days, settings().retention_1m_days),
             ("zone_minutes", limits.minute_days, settings().retention_1m_days),
+            ("path_minutes", limits.minute_days, settings().retention_1m_days),
             ("spikes", limits.minute_days, settings().retention_1m_days),
         ):
             if kept_days < installation_days:

@@ -51,6 +51,7 @@ UNCHECKED = {
     "vm_traffic": _AS_REPORTED,
     "vm_connections": _AS_REPORTED,
     "on_demand_windows": _AS_REPORTED,
+    "path_minutes": "of chosen paths alone, since they were chosen; each merge of a minute writes them again",
     "corrections": "computed from windows that may be deleted by now",
     "path_latest": _REBUILT,
     "path_latest_meshes": _REBUILT,

@@ -1,4 +1,4 @@
-"""The commands of an operator on SQL logins: `sinemora sql-logins grant`, `revoke`, `list`."""
+"""The commands of an operator on what is read with SQL: `sinemora sql-logins` and `sinemora sql-paths`."""
 
 import sys
 from collections.abc import Iterator
@@ -18,6 +18,11 @@ app = Typer(rich_markup_mode=None)
 logins = Typer(rich_markup_mode=None)
 app.add_typer(logins, name="sql-logins", help="Let database roles read the minutes of a tenant with SQL.")
 
+chosen = Typer(rich_markup_mode=None)
+app.add_typer(chosen, name="sql-paths", help="Choose paths between VMs whose minutes are kept for SQL.")
+
+TenantName = Annotated[str, Argument(metavar="TENANT", help="Name or id of the tenant.")]
+VmName = Annotated[str, Argument(metavar="VM", help="Name of a VM.")]
 RoleName = Annotated[str, Argument(metavar="ROLE", help="Database role, made for this alone.")]
 
 
@@ -39,7 +44,7 @@ def _reported() -> Iterator[None]:
 @_reported()
 def grant(
     role: RoleName,
-    tenant: Annotated[str, Argument(metavar="TENANT", help="Name or id of the tenant.")],
+    tenant: TenantName,
     as_json: ResultAsJson = False,
 ) -> None:
     """Let a database role read the minutes of one tenant, through the views of the schema sinemora_read."""
@@ -71,3 +76,36 @@ def list_logins(as_json: ResultAsJson = False) -> None:
         return
     columns = ("role", "tenant", "role_exists", "created_at")
     print(table(columns, [tuple(one[name] for name in columns) for one in found]))
+
+
+@chosen.command("add")
+@_reported()
+def add_path(tenant: TenantName, vm: VmName, peer: VmName, as_json: ResultAsJson = False) -> None:
+    """Keep the minutes of the path between two VMs for SQL, both ways and in each mesh of both."""
+    path = sql_logins.choose_path(tenant, (vm, peer))
+    if as_json:
+        print_json(path)
+    else:
+        print(f"Minutes between {vm} and {peer} are in sinemora_read.path_minutes from now on.")
+
+
+@chosen.command("remove")
+@_reported()
+def remove_path(tenant: TenantName, vm: VmName, peer: VmName, as_json: ResultAsJson = False) -> None:
+    """Keep no further minutes of a path for SQL."""
+    path = sql_logins.remove_path(tenant, (vm, peer))
+    if as_json:
+        print_json(path)
+    else:
+        print(f"No further minutes between {vm} and {peer} are kept. Those that are there stay for their time.")
+
+
+@chosen.command("list")
+@_reported()
+def list_paths(as_json: ResultAsJson = False) -> None:
+    """List the paths of all tenants whose minutes are kept for SQL."""
+    found = sql_logins.paths()
+    if as_json:
+        print_json(found)
+    else:
+        print(table(("tenant", "vm", "peer"), [tuple(path.values()) for path in found]))

@@ -17,14 +17,16 @@ from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
 from tests.measurements.reports import host_of, report_of, sent, window_start
 from tests.measurements.worlds import simple
-from tests.sql_logins import connected, login, role
+from tests.sql_logins import compute_steps, connected, login, role
 from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
 OURS_NS, THEIRS_NS = 50_000, 730_000
-LARGEST = "largest_delay_p50_ns"
-VIEWS = ("zone_minutes", "zone_hours", "zone_days", "meshes", "zones", "host_waits")
+AGO = 30 * 60
+"""Minutes: so long that the hour and the day are computed."""
+MEASURED = tuple(f"{kind}_{step}" for kind in ("zone", "path") for step in ("minutes", "hours", "days"))
+VIEWS = (*MEASURED, "meshes", "zones", "host_waits")
 
 
 @pytest.fixture
@@ -35,13 +37,11 @@ def worlds(
     ours, theirs = make_mesh(owner, 3, "ours"), make_mesh(other_owner, 3, "theirs")
     for mesh, delay_ns in ((ours, OURS_NS), (theirs, THEIRS_NS)):
         a, b, c = mesh.agents
-        sent(a, report_of(mesh.key, {b.vm_key: simple(delay_ns), c.vm_key: simple(delay_ns)}, window_start(3, 60)))
-        sent(b, host_of({window_start(3, 60): delay_ns // 1_000}))
+        assert main(["sql-paths", "add", str(mesh.owner.tenant_id), a.name, b.name]) == 0
+        sent(a, report_of(mesh.key, {b.vm_key: simple(delay_ns), c.vm_key: simple(delay_ns)}, window_start(AGO, 60)))
+        sent(b, host_of({window_start(AGO, 60): delay_ns // 1_000}))
     tasks.roll_up()
-    if timescaledb:
-        with servers.owner_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            for view in ("zone_hours", "zone_days"):
-                connection.execute(text(f"CALL refresh_continuous_aggregate('sinemora_steps.{view}', NULL, NULL)"))
+    compute_steps(servers, timescaledb)
     return ours, theirs
 
 
@@ -52,12 +52,17 @@ def reader(worlds: tuple[MeshWorld, MeshWorld], servers: Servers) -> Iterator[ps
         yield connection
 
 
+def column_of(view: str) -> str:
+    """Return the column of a view that has a delay."""
+    return "delay_p50_ns" if view.endswith("minutes") else "largest_delay_p50_ns"
+
+
 def seen(connection: psycopg.Connection) -> set[tuple[str, str]]:
     """Return what each view shows of whom: (view, mesh or zone)."""
     shown: set[tuple[str, str]] = set()
     for view, name in (
-        *(("zone_minutes", "mesh"), ("zone_hours", "mesh"), ("zone_days", "mesh")),
-        *(("meshes", "mesh"), ("zones", "zone_id::text")),
+        *((view, "mesh") for view in (*MEASURED, "meshes")),
+        ("zones", "zone_id::text"),
         ("host_waits", "vm || wake_max_us"),
     ):
         rows = connection.execute(f"SELECT DISTINCT {name} FROM sinemora_read.{view}").fetchall()
@@ -68,7 +73,7 @@ def seen(connection: psycopg.Connection) -> set[tuple[str, str]]:
 def expected(mesh: MeshWorld) -> set[tuple[str, str]]:
     zones = mesh.owner.get("/v1/zones").json()["items"]
     waits = {("host_waits", f"ours-b-1{OURS_NS // 1_000}")}
-    named = {(view, "ours") for view in ("zone_minutes", "zone_hours", "zone_days", "meshes")}
+    named = {(view, "ours") for view in (*MEASURED, "meshes")}
     return {*named, *(("zones", zone["id"]) for zone in zones), *waits}
 
 
@@ -131,7 +136,7 @@ def test_a_function_in_a_condition_gets_no_row_of_another_tenant(
     reader.execute(LEAK)
     reader.execute("SET sinemora.tenant_id = '*'")
     of_minutes = [("zone_minutes", name) for name in ("mesh", "source_zone_id::text", "delay_p50_ns::text")]
-    of_minutes += [(f"zone_{step}", f"{name}::text") for step in ("hours", "days") for name in ("mesh", LARGEST)]
+    of_minutes += [(view, f"{column_of(view)}::text") for view in MEASURED] + [(view, "mesh") for view in MEASURED]
     for joins in ("RESET enable_hashjoin", "SET enable_hashjoin = off", "SET enable_nestloop = off"):
         reader.execute(joins)
         for view, column in (*of_minutes, ("meshes", "mesh"), ("zones", "zone_id::text")):
@@ -152,10 +157,10 @@ def test_an_error_quotes_no_value_of_another_tenant(reader: psycopg.Connection, 
         with pytest.raises(InvalidTextRepresentation, match='integer: "ours"'):
             reader.execute(f"SELECT count(*) FROM sinemora_read.{view} WHERE mesh::int = 1")
     # A row of theirs that reached the condition would divide by zero.
-    for view, column in (("zone_minutes", "delay_p50_ns"), ("zone_hours", LARGEST), ("zone_days", LARGEST)):
+    for view in MEASURED:
         reader.execute(
             f"SELECT count(*) FROM sinemora_read.{view}"
-            f" WHERE 1 / (CASE WHEN {column} > {THEIRS_NS // 2} THEN 0 ELSE 1 END) = 1"
+            f" WHERE 1 / (CASE WHEN {column_of(view)} > {THEIRS_NS // 2} THEN 0 ELSE 1 END) = 1"
         )
 
 
@@ -175,14 +180,15 @@ def relations(servers: Servers) -> list[str]:
 
 def compress(servers: Servers) -> None:
     with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+        for table in ("zone_minutes", "path_minutes"):
+            connection.execute(text(f"SELECT compress_chunk(chunk) FROM show_chunks('{table}') AS chunk"))
 
 
 def test_no_table_is_read_directly(reader: psycopg.Connection, servers: Servers, timescaledb: str | None):
     if timescaledb:
         compress(servers)
     names = relations(servers)
-    assert {"public.zone_minutes", "sinemora_steps.zone_hours", "sinemora_steps.zone_days"} <= set(names)
+    assert {f"{'public' if name.endswith('minutes') else 'sinemora_steps'}.{name}" for name in MEASURED} <= set(names)
     assert any("_materialized_hypertable_" in name for name in names) == bool(timescaledb)
     assert sum("zone_minutes" in name or "_hyper_" in name for name in names) > 1  # a partition or chunk
     for name in names:
@@ -264,7 +270,13 @@ def test_a_role_that_was_never_granted_reads_nothing(worlds: tuple[MeshWorld, Me
 
 
 def test_the_role_of_requests_has_no_right_to_minutes(owner: Member):
-    reads = ("zone_minutes", "sinemora_steps.zone_hours", "sinemora_steps.zone_days", "sinemora_read.meshes")
+    reads = (
+        "zone_minutes",
+        "path_minutes",
+        "sinemora_steps.zone_hours",
+        "sinemora_steps.zone_days",
+        "sinemora_read.meshes",
+    )
     for statement in (*(f"SELECT * FROM {name}" for name in reads), "DELETE FROM zone_minutes"):
         with pytest.raises(Exception, match="permission denied"), tenant_session(owner.tenant_id) as session:
             session.execute(text(statement))

@@ -38,6 +38,6 @@ def kept_tables(now: datetime) -> dict[str, datetime]:
     return (
         {tier.table: kept[tier] for tier in Tier}
         | {tier.zone_table: kept[tier] for tier in ROLLED}
-        | {"zone_minutes": kept[Tier.MINUTE], "spikes": kept[Tier.MINUTE]}
+        | {name: kept[Tier.MINUTE] for name in ("zone_minutes", "path_minutes", "spikes")}
         | {"vm_traffic": kept[Tier.RAW], "vm_connections": kept[Tier.RAW]}
     )

@@ -41,7 +41,7 @@ def roll_up_mesh(tenant_key: int, mesh_key: int, tier: Tier, due: datetime) -> i
 def _roll_up_step(
     session: Session, tenant_key: int, mesh_key: int, tier: Tier, stretch: TierRange
 ) -> dict[tuple[int, bytes], int]:
-    """Merge and store one step of a tier: its VMs and its zones, minutes of zones also as plain columns.
+    """Merge and store one step of a tier: VMs and zones; minutes of zones and chosen paths also as plain columns.
 
     Return the rosters stored.
     """
@@ -50,7 +50,9 @@ def _roll_up_step(
     zone_of_vms = frame_queries.zones_of_vms(session, tenant_key) if tier is Tier.MINUTE else None
     # Delays of VMs are corrected when they are read. Frames of zones have no pairs, so their delays are corrected here.
     known = corrections.of_mesh(session, tenant_key, mesh_key, stretch.start, stretch.end) if zone_of_vms else []
+    chosen = zone_minutes.chosen_paths(session, tenant_key) if zone_of_vms else None
     between: list[Piece] = []
+    paths: list[Piece] = []
     vms = step_frames.vms_within(session, tenant_key, mesh_key, stretch)
     for first in range(0, len(vms), _VMS_AT_ONCE):
         some = vms[first : first + _VMS_AT_ONCE]
@@ -59,8 +61,11 @@ def _roll_up_step(
         rows = inserts.rows_of_pairs(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
         counts = Counter(frame.vm_key for frame in stored)
         learnt |= inserts.store_merged(session, tier, rows, counts, _rosters)
-        if zone_of_vms is not None:
-            between.append(zones.merge_zones(merge.corrected(merged, started_at_s, known), *zone_of_vms))
+        if zone_of_vms is not None and chosen is not None:
+            minute = merge.corrected(merged, started_at_s, known)
+            between.append(zones.merge_zones(minute, *zone_of_vms))
+            if (of_chosen := zone_minutes.paths_of(minute, chosen)) is not None:
+                paths.append(of_chosen)
     if zone_of_vms is None:
         of_zones = step_frames.zone_frames_within(session, tenant_key, mesh_key, stretch)
         merged = merge.merge_blocks(of_zones, (), DIRECTIONS, words_too=True)
@@ -68,6 +73,10 @@ def _roll_up_step(
     elif between:
         merged = merge.merge_pieces(between, words_too=True)
         zone_minutes.store(session, tenant_key, mesh_key, started_at_s, merged)
+        if paths:
+            zone_minutes.store_paths(
+                session, tenant_key, mesh_key, started_at_s, merge.merge_pieces(paths, words_too=False)
+            )
         counts = Counter(zone for piece in between for zone in np.unique(piece.clients).tolist())
     else:
         return learnt

@@ -1,10 +1,11 @@
-"""Tables for readers with SQL: minutes between zones as plain columns, and the database roles that may read them."""
+"""Tables for readers with SQL: minutes as plain columns, the paths that have them, and the roles that may read."""
 
 from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Column, DateTime, ForeignKey, Integer, Table, func
+from sqlalchemy import BigInteger, CheckConstraint, Column, DateTime, ForeignKey, Integer, Table, func
+from sqlalchemy import ForeignKeyConstraint as ForeignKeys
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sinemora.kit.db import Base, TenantOwned
@@ -14,22 +15,44 @@ VALUES = (
     *("round_trip_p50_ns", "round_trip_p90_ns", "round_trip_p99_ns"),
     *("packets_sent", "packets_lost"),
 )
-"""Columns of `zone_minutes` that are null where nothing was measured."""
+"""Columns of minutes that are null where nothing was measured."""
 
-# One minute of one path between zones, from the same merged frames as `zone_frames_1m`: delays are corrected. The table
-# has no row-level security, which TimescaleDB refuses on a columnstore; `grants` keeps the role of requests away.
-zone_minutes = Table(
-    "zone_minutes",
-    Base.metadata,
-    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
-    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
-    Column("started_at", DateTime(timezone=True), primary_key=True),
-    Column("source_zone_key", Integer, primary_key=True, autoincrement=False),
-    Column("target_zone_key", Integer, primary_key=True, autoincrement=False),
-    Column("exchanges", BigInteger, nullable=False),
-    *(Column(name, BigInteger) for name in VALUES),
-    postgresql_partition_by="RANGE (started_at)",
-)
+
+def _minutes(name: str, ends: str) -> Table:
+    """Return a table with a row for a minute and a path, one way, between zones or VMs. Delays are corrected.
+
+    It has no row-level security, which TimescaleDB refuses on a columnstore; `grants` keeps the role of requests away.
+    """
+    return Table(
+        name,
+        Base.metadata,
+        *(Column(key, Integer, primary_key=True, autoincrement=False) for key in ("tenant_key", "mesh_key")),
+        Column("started_at", DateTime(timezone=True), primary_key=True),
+        *(Column(key, Integer, primary_key=True, autoincrement=False) for key in (f"source_{ends}", f"target_{ends}")),
+        Column("exchanges", BigInteger, nullable=False),
+        *(Column(value, BigInteger) for value in VALUES),
+        postgresql_partition_by="RANGE (started_at)",
+    )
+
+
+zone_minutes = _minutes("zone_minutes", "zone_key")
+path_minutes = _minutes("path_minutes", "vm_key")
+
+
+class SqlPath(TenantOwned, Base):
+    """Path whose minutes are kept for SQL, both ways and in each mesh; `vm_id` is the smaller of the two ids."""
+
+    __tablename__ = "sql_paths"
+    __table_args__ = (
+        ForeignKeys(["tenant_id", "vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        ForeignKeys(["tenant_id", "peer_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        CheckConstraint("vm_id < peer_id", name="order"),
+    )
+    rows_max: ClassVar[int | None] = 100
+
+    tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
+    vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+    peer_id: Mapped[UUID] = mapped_column(primary_key=True, index=True)
 
 
 class SqlLogin(TenantOwned, Base):

@@ -1,0 +1,168 @@
+"""Minutes of chosen paths as plain columns: as the API answers of the same minute, of no other path."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from sinemora.cli import main
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements import tasks
+from sinemora.measurements.store.sql_models import SqlPath
+from tests.api_clients import Member, MeshWorld
+from tests.conftest import Servers
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.store.test_zone_minutes import FIGURES
+from tests.measurements.worlds import silent, simple
+from tests.sql_logins import login
+
+pytestmark = pytest.mark.whole_store
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
+    return make_mesh(owner, 4)
+
+
+@pytest.fixture
+def names(mesh: MeshWorld) -> list[str]:
+    return [agent.name for agent in mesh.agents]
+
+
+@pytest.fixture
+def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
+    with login(servers, mesh.owner) as connection:
+        yield connection
+
+
+def choose(mesh: MeshWorld, *ends: str, action: str = "add") -> int:
+    return main(["sql-paths", action, str(mesh.owner.tenant_id), *ends])
+
+
+def measured(mesh: MeshWorld, ago: int) -> int:
+    """Merge a minute of three windows between all VMs, some with losses and one path without an answer; its start."""
+    start = window_start(ago, 60)
+    _, b, c, d = (agent.vm_key for agent in mesh.agents)
+    for n in range(3):
+        ours = {b: simple(50_000 + 900 * n, 90_000, lost=n), c: silent(), d: simple(20_000)}
+        sent(mesh.agents[0], report_of(mesh.key, ours, start + 10 * n))
+        sent(mesh.agents[3], report_of(mesh.key, {b: simple(400_000, 70_000 * n + 1)}, start + 10 * n))
+    tasks.roll_up()
+    return start
+
+
+def by_sql(reader: psycopg.Connection, column: str, at: int, view: str = "minutes") -> dict[tuple[str, str], Any]:
+    """Return a column of a step by source and target, where it has a value."""
+    rows = reader.execute(
+        f"SELECT source_vm, target_vm, {column} FROM sinemora_read.path_{view} WHERE time = to_timestamp(%s)", [at]
+    ).fetchall()
+    return {(source, target): value for source, target, value in rows if value is not None}
+
+
+def by_api(mesh: MeshWorld, at: int, metric: str, statistic: str) -> dict[tuple[str, str], Any]:
+    """Return the same of the matrix of VMs."""
+    span = {name: datetime.fromtimestamp(end, UTC).isoformat() for name, end in (("from", at), ("to", at + 60))}
+    params = {"metric": metric, "statistic": statistic, **span}
+    body = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+    vms = [axis["name"] for axis in body["axis"]]
+    return {
+        (source, target): value
+        for source, row in zip(vms, body["values"], strict=True)
+        for target, value in zip(vms, row, strict=True)
+        if value is not None
+    }
+
+
+def test_a_minute_is_that_of_the_matrix(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):
+    a, b, c, d = names
+    for ends in ((a, b), (c, a), (d, b)):
+        assert choose(mesh, *ends) == 0
+    start = measured(mesh, 4)
+    chosen = {(a, b), (b, a), (a, c), (c, a), (b, d), (d, b)}
+    for column, (metric, statistic) in FIGURES.items():
+        expected = {ends: value for ends, value in by_api(mesh, start, metric, statistic).items() if ends in chosen}
+        assert expected, column
+        assert by_sql(reader, column, start) == pytest.approx(expected), column
+    assert by_sql(reader, "loss_ratio", start)[a, c] == 1
+    assert by_sql(reader, "exchanges", start)[a, c] == 0  # and no delay, which is not zero
+    assert (a, c) not in by_sql(reader, "delay_p50_ns", start)
+    # A window that came late is merged into it.
+    before = by_sql(reader, "exchanges", start)[b, d]
+    sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[3].vm_key: simple(900_000)}, start + 50))
+    tasks.roll_up()
+    assert by_sql(reader, "exchanges", start)[d, b] == before + 8
+
+
+def test_hours_and_days_are_of_the_minutes(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):
+    a, b, *_ = names
+    assert choose(mesh, a, b) == 0
+    start = measured(mesh, 4)
+    for view, step_s in (("hours", 3_600), ("days", 86_400)):
+        at = start // step_s * step_s
+        assert by_sql(reader, "minutes", at, view) == {(a, b): 1, (b, a): 1}
+        for column in ("delay_p99_ns", "clock_error_ns"):
+            assert by_sql(reader, f"largest_{column}", at, view) == by_sql(reader, column, start)
+        assert by_sql(reader, "loss_ratio", at, view) == by_sql(reader, "loss_ratio", start)
+
+
+def test_a_path_that_is_left_out_keeps_its_minutes(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):
+    a, b, *_ = names
+    assert choose(mesh, a, b) == choose(mesh, b, a) == 0  # twice is once
+    earlier = measured(mesh, 6)
+    assert choose(mesh, b, a, action="remove") == 0
+    later = measured(mesh, 4)
+    assert by_sql(reader, "exchanges", earlier).keys() == {(a, b), (b, a)}
+    assert by_sql(reader, "exchanges", later) == {}
+
+
+def test_nobody_else_reads_them(
+    mesh: MeshWorld, names: list[str], other_owner: Member, servers: Servers, make_mesh: Any
+):
+    assert choose(mesh, *names[:2]) == 0
+    make_mesh(other_owner, 2)
+    measured(mesh, 4)
+    with login(servers, other_owner) as other:
+        other.execute("SET sinemora.tenant_id = '*'")
+        for view in ("minutes", "hours", "days"):
+            assert other.execute(f"SELECT count(*) FROM sinemora_read.path_{view}").fetchone() == (0,)
+    with pytest.raises(Exception, match="permission denied"), tenant_session(mesh.owner.tenant_id) as session:
+        session.execute(text("SELECT * FROM path_minutes"))
+    with tenant_session(other_owner.tenant_id) as session:
+        assert session.execute(text("SELECT * FROM sql_paths")).all() == []
+
+
+def test_the_choice_ends_with_a_vm(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):
+    assert choose(mesh, *names[:2]) == 0
+    measured(mesh, 4)
+    assert reader.execute("SELECT count(*) FROM sinemora_read.path_minutes").fetchone() == (2,)
+    with system_session() as session:
+        gone = {"name": names[0], "tenant": mesh.owner.tenant_id}
+        session.execute(text("DELETE FROM vms WHERE name = :name AND tenant_id = :tenant"), gone)
+        assert session.execute(text("SELECT * FROM sql_paths")).all() == []
+    assert reader.execute("SELECT count(*) FROM sinemora_read.path_minutes").fetchone() == (0,)
+
+
+def test_what_cannot_be_chosen_is_refused_in_words(
+    mesh: MeshWorld, names: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def refused(*words: str) -> str:
+        capsys.readouterr()
+        assert main(["sql-paths", *words]) == 1
+        return capsys.readouterr().err
+
+    tenant, (a, b, c, _) = str(mesh.owner.tenant_id), names
+    assert "unknown tenant: nobody" in refused("add", "nobody", a, b)
+    assert "has no VM no-1 and no VM no-2" in refused("add", tenant, "no-1", "no-2")
+    assert "a path is between two VMs" in refused("add", tenant, a, a)
+    assert "is no path for SQL. See: sinemora sql-paths list" in refused("remove", tenant, a, b)
+    monkeypatch.setattr(SqlPath, "rows_max", 1)
+    assert choose(mesh, b, a) == choose(mesh, a, b) == 0
+    assert "has 1 paths for SQL, the most there are" in refused("add", tenant, a, c)
+    capsys.readouterr()
+    assert main(["sql-paths", "list"]) == 0
+    assert [a, b] == capsys.readouterr().out.splitlines()[-1].split()[-2:]
+    entries = mesh.owner.get("/v1/audit-entries").json()["items"]
+    assert (entries[0]["action"], entries[0]["subject_name"]) == ("sql_path.chosen", f"{b} - {a}")
