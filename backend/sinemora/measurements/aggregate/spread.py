@@ -6,6 +6,8 @@ import numpy.typing as npt
 from sinemora.measurements.codec.llq16 import Ints
 
 Place = tuple[int, int]
+_SHARE = 0.25
+"""Share of its paths that are bad, from which on a VM or a pair of zones is at fault."""
 
 
 def spread(
@@ -13,8 +15,8 @@ def spread(
 ) -> dict[Place, int]:
     """Return up to `limit` places [source][target] with a severity above 0, most severe first.
 
-    With `zone_of`, the zone of each VM, paths that share no VM and no pair of zones with a worse one come first, or
-    alone (`once`); each has the number of others that it stands for. A sick VM or a slow pair of zones makes hundreds
+    With `zone_of`, the zone of each VM, paths that do not have the cause of a worse one (`_alike`) come first, or alone
+    (`once`); each has the number of others that it stands for. A sick VM or a slow pair of zones makes hundreds
     of paths bad, and a smaller fault elsewhere would not be listed.
     """
     # Only bad paths are searched and sorted, not all of up to a million.
@@ -26,16 +28,32 @@ def spread(
         while len(chosen) < limit and apart.any():
             worst = int(apart.argmax())
             source, target = rows[worst], columns[worst]
-            shares_vm = np.isin(rows, (source, target)) | np.isin(columns, (source, target))
-            there = (zone_of[rows] == zone_of[source]) & (zone_of[columns] == zone_of[target])
-            back = (zone_of[rows] == zone_of[target]) & (zone_of[columns] == zone_of[source])
-            alike = (apart > 0) & (shares_vm | there | back)
+            alike = (apart > 0) & _alike(rows, columns, zone_of, int(source), int(target))
             chosen[worst] = int(alike.sum()) - 1
             apart[alike] = 0
         values[[*chosen]] = 0
     if zone_of is None or not once:
         chosen |= dict.fromkeys(_largest(values, limit - len(chosen)), 0)
     return {(int(rows[at]), int(columns[at])): count for at, count in chosen.items()}
+
+
+def _alike(rows: Ints, columns: Ints, zone_of: Ints, source: int, target: int) -> npt.NDArray[np.bool_]:
+    """Return which bad paths have the cause of one of them: they share a VM or the pair of zones with it.
+
+    Where a VM is at fault, that explains its paths only: others between the same zones count if many of them are bad.
+    """
+    sick = [
+        vm for vm in (source, target) if max((rows == vm).sum(), (columns == vm).sum()) >= _SHARE * (zone_of.size - 1)
+    ]
+    of_vms = sick or [source, target]
+    shares_vm: npt.NDArray[np.bool_] = np.isin(rows, of_vms) | np.isin(columns, of_vms)
+    zones, of_pair = zone_of[[source, target]], np.zeros(rows.size, np.bool_)
+    for one, other in (zones, zones[::-1]):
+        of_pair |= (zone_of[rows] == one) & (zone_of[columns] == other)
+    paths = (zone_of == zones[0]).sum() * (zone_of == zones[1]).sum()
+    if sick and (of_pair & ~shares_vm).sum() < _SHARE * paths:
+        return shares_vm
+    return shares_vm | of_pair
 
 
 def _largest(values: npt.NDArray[np.float64], count: int) -> list[int]:

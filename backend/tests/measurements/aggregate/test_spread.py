@@ -42,3 +42,10 @@ def test_fewer_bad_paths_than_wanted() -> None:
     assert len(spread(severity, 500, ZONE_OF)) == int((severity > 0).sum())
     assert spread(np.zeros((3, 3)), 5, np.zeros(3, int)) == {}
     assert spread(np.zeros((0, 0)), 5, np.zeros(0, int)) == {}
+
+
+def test_a_lossy_path_between_the_zones_of_a_dead_vm_is_chosen() -> None:
+    severity = np.zeros((20, 20))
+    severity[:, 8] = 1 - np.eye(20)[8]
+    severity[2, 6] = 0.4
+    assert spread(severity, 2, ZONE_OF) == {(0, 8): 18, (2, 6): 0}
