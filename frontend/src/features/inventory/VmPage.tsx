@@ -63,16 +63,19 @@ export function VmPage({ vmId }: { vmId: string }) {
         <Failed what={strings.theAgent} error={agent.error} retry={() => void agent.refetch()} />
       )}
       <VmPaths vmId={vmId} />
-      <VmBudget vmId={vmId} />
-      <VmClocks vmId={vmId} />
-      <VmHostWaits vmId={vmId} />
-      <VmTraffic vmId={vmId} />
-      <VmTokenBucket vmId={vmId} />
-      <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />
-      <VmApplications vmId={vmId} />
-      <VmCapacity vmId={vmId} />
-      <VmSettings vm={vm.data} />
-      {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}
+      {/* Below the paths, whose height nobody knows before: what comes earlier would be pushed down. */}
+      <div style={{ display: paths.isPending ? 'none' : 'contents' }}>
+        <VmBudget vmId={vmId} />
+        <VmClocks vmId={vmId} />
+        <VmHostWaits vmId={vmId} />
+        <VmTraffic vmId={vmId} />
+        <VmTokenBucket vmId={vmId} />
+        <VmIncidents vm={vm.data} meshIds={(paths.data?.meshes ?? []).map(({ mesh }) => mesh.id)} />
+        <VmApplications vmId={vmId} />
+        <VmCapacity vmId={vmId} />
+        <VmSettings vm={vm.data} />
+        {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}
+      </div>
     </Page>
   )
 }
