@@ -42,7 +42,11 @@ CHARTS = ROOT / "infra" / "deploy" / "helm"
 # The oldest glibc of a wheel: that of RHEL 8, Debian 10 and Ubuntu 18.10, older than all that are maintained.
 GLIBC = (2, 28)
 PARTS = (
-    *("sinemora-*-{machine}.whl", "sinemora-agent-{version}-{machine}", "sinemora-agent-{version}-{machine}.deb"),
+    *(
+        "sinemora-{version}-*_{machine}.whl",
+        "sinemora-agent-{version}-{machine}",
+        "sinemora-agent-{version}-{machine}.deb",
+    ),
     *("sinemora-agent-{version}-{machine}.rpm", "sinemora-agent-{version}-{machine}.tar.gz"),
     *("sinemora_client-*.whl", "sinemora-client-*.tgz", "sinemora-{version}.tgz", "sinemora-agent-{version}.tgz"),
     *("sinemora-source-{version}.tar.gz", "sinemora-backend.cdx.json", "sinemora-frontend.cdx.json"),

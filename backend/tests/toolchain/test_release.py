@@ -11,6 +11,18 @@ import pytest
 
 PACKAGES = Path(__file__).parents[3] / "infra" / "packages"
 VERSION = "1.2.3"
+# As the tools that build them name them.
+NAMES = [
+    *(f"sinemora-{VERSION}-cp311-abi3-manylinux_2_28_{machine}.whl" for machine in ("x86_64", "aarch64")),
+    *(
+        f"sinemora-agent-{VERSION}-{machine}{ending}"
+        for machine in ("x86_64", "aarch64")
+        for ending in ("", ".deb", ".rpm", ".tar.gz")
+    ),
+    *(f"sinemora_client-{VERSION}-py3-none-any.whl", f"sinemora-client-{VERSION}.tgz", f"sinemora-{VERSION}.tgz"),
+    *(f"sinemora-agent-{VERSION}.tgz", f"sinemora-source-{VERSION}.tar.gz", "NOTES.md"),
+    *("sinemora-backend.cdx.json", "sinemora-frontend.cdx.json", "sinemora-agent.cdx.json"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +48,8 @@ def folder(release: ModuleType, key: Path, tmp_path: Path, monkeypatch: pytest.M
     folder = tmp_path / "release"
     folder.mkdir()
     monkeypatch.setattr(release.build, "version", lambda: VERSION)
-    for part in release.PARTS:
-        for machine in release.build.MACHINES:
-            name = part.format(version=VERSION, machine=machine).replace("*", VERSION)
-            (folder / name).write_text(f"content of {name}")
+    for name in NAMES:
+        (folder / name).write_text(f"content of {name}")
     release.build.offer(folder)
     release.build.sign(folder / "SHA256SUMS")
     return folder
