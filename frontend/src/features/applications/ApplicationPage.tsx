@@ -11,7 +11,7 @@ import { sentenceCase } from '~/lib/text'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { TextLink } from '~/ui/links'
+import { TextLink, WordLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
@@ -69,23 +69,14 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
       <p className={styles.next}>
         {now.data?.below_objective && (
           <span>
-            {strings.findPlacements}{' '}
-            <TextLink size="md" to="/recommendations">
-              {strings.recommendations}
-            </TextLink>
-            .
+            {strings.findPlacements} <WordLink to="/recommendations">{strings.recommendations}</WordLink>.
           </span>
         )}
         {now.data && <WhySlow application={application} now={now.data} />}
         {proposal && (
-          <TextLink
-            size="md"
-            to="/meshes/$meshId"
-            params={{ meshId: application.mesh.id }}
-            search={{ moves: proposal.id }}
-          >
+          <WordLink to="/meshes/$meshId" params={{ meshId: application.mesh.id }} search={{ moves: proposal.id }}>
             {strings.movesOnHeatmap(proposal.moves)}
-          </TextLink>
+          </WordLink>
         )}
       </p>
       <PerformanceChart application={application} />
@@ -161,14 +152,13 @@ function WhySlow({ application, now }: { application: Application; now: Applicat
   return (
     <span>
       {strings.slowestLink(worst.source, worst.target, formatDelay(worst.round_trip_ns))}{' '}
-      <TextLink
-        size="md"
+      <WordLink
         to="/meshes/$meshId/paths/$source/$target"
         params={{ meshId: application.mesh.id, source: source.id, target: target.id }}
         search={{ tab: 'why' }}
       >
         {strings.whySlow}
-      </TextLink>
+      </WordLink>
     </span>
   )
 }
