@@ -63,7 +63,8 @@ def build(folder: Path) -> None:
             step(f"image {target}", partial(stand_in, engine, target))
         step("image backend", lambda: engine.compose("build", *proxy_arguments(), "api", limit_s=3600))
         step("image proxy", lambda: engine.compose("build", *proxy_arguments(), "proxy"))
-        engine.docker("image", "prune", "--force")
+        if not os.environ.get("KEEP"):  # the next run builds on them
+            engine.docker("image", "prune", "--force")
 
 
 def stand_in(engine: Engine, target: str) -> None:

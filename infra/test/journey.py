@@ -45,6 +45,8 @@ class Journey:
         run("ip", "link", "set", "lo", "up", log=self.folder / "commands.log")
         run("ip", "address", "add", f"{HOST}/32", "dev", "lo", log=self.folder / "commands.log")
         with self.engine:
+            # A run that was killed has left its containers in a kept folder, and a database with other passwords.
+            self.engine.compose("down", "--volumes", "--timeout", "20")
             try:
                 self._checks()
             finally:
