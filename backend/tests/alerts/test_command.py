@@ -159,7 +159,7 @@ def test_receivers_are_managed_without_secrets_in_arguments(
         (("change", "hook"), "Nothing to change"),
         (("change", "hook", "--to", "a@example.com"), "--to is an option of email"),
         (("change", "chat", "--secret-env", "NOT_THERE"), "variable NOT_THERE is empty"),
-        (("add", "chat", "--kind", "slack"), "already"),
+        (("add", "chat", "--kind", "slack"), "another receiver is named chat"),
         (("add", "chat 2", "--kind", "slack"), "secret.url"),
         (("add", "mail", "--kind", "email", "--secret-env", "PAGE"), "has no secret"),
         (("delete", "nobody"), "Unknown receiver: nobody"),
