@@ -43,7 +43,7 @@ const allVms = (
   </ButtonLink>
 )
 
-/** One VM: its paths, where their delays come from, the errors of its clock, the waits on it, its traffic with its token bucket, its incidents, the applications on it, its capacity, its name, zone and labels, its agent with the machine it reports and its events. */
+/** One VM: its paths, the errors of its clock, where their delays come from, the waits on it, its traffic with its token bucket, its incidents, the applications on it, its capacity, its name, zone and labels, its agent with the machine it reports and its events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
@@ -65,8 +65,8 @@ export function VmPage({ vmId }: { vmId: string }) {
       <VmPaths vmId={vmId} />
       {/* Below the paths, whose height nobody knows before: what comes earlier would be pushed down. */}
       <div style={{ display: paths.isPending ? 'none' : 'contents' }}>
-        <VmBudget vmId={vmId} />
         <VmClocks vmId={vmId} />
+        <VmBudget vmId={vmId} />
         <VmHostWaits vmId={vmId} />
         <VmTraffic vmId={vmId} />
         <VmTokenBucket vmId={vmId} />
