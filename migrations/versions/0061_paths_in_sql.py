@@ -1,4 +1,4 @@
-"""Logins read minutes of chosen paths between VMs: the choice, the minutes, and their view beside that of zones."""
+"""Minutes of chosen paths between VMs for SQL logins: tables of the choice and the minutes, and a view of them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the operator sets for SQL: roles that read the minutes of one tenant, and paths that have minutes."""
+"""SQL access, set by the operator: roles that read the minutes of one tenant, and the paths with stored minutes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

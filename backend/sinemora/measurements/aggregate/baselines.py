@@ -1,10 +1,10 @@
 """Baselines of paths from stored steps (hours or minutes): the usual delay of each path and its spread. Pure.
 
 The level is the median over steps of the p50 of each step. The spread, in the sense of one standard deviation, is the
-median absolute deviation of the same values, scaled as Rousseeuw and Croux (1993) do for few values. Each window of a
-step has a p50 of its own: half the usual distance from p50 to p90 within a step is added as variances add up. A p50 of
-zones is of many paths and varies less: there, a third of that distance is only the least spread. So is the resolution
-of stored percentiles.
+median absolute deviation of the same values, scaled as Rousseeuw and Croux (1993) do for few values. Windows also vary
+within a step: for paths, half the median distance from p50 to p90 of a step is added in quadrature. The p50 of a pair
+of zones covers many paths and varies less: a third of that distance is only its least spread. The resolution of stored
+percentiles is the least spread of both.
 
 The spread of few steps may be small by chance, and of thousands of paths some are beyond any fixed limit: spreads are
 at least those of paths that are about as long (`pooled`), and the limit grows with the number of paths

@@ -278,6 +278,7 @@ def _tables(stats: Stats) -> tuple[DistributionTable, DistributionTable]:
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
+    """Return the matrix of one metric and statistic, [source][target]: ns, for loss a ratio."""
     plain = _measured(cells, metric, statistic)
     if metric is Metric.LOSS:
         return _losses(cells, plain.states)

@@ -7,7 +7,7 @@ from sinemora.measurements.codec.llq16 import Ints
 
 Place = tuple[int, int]
 _SHARE = 0.25
-"""Share of its paths that are bad, from which on a VM or a pair of zones is at fault."""
+"""Least share of bad paths at which a VM or a pair of zones is at fault."""
 
 
 def spread(
@@ -15,9 +15,9 @@ def spread(
 ) -> dict[Place, int]:
     """Return up to `limit` places [source][target] with a severity above 0, most severe first.
 
-    With `zone_of`, the zone of each VM, paths that do not have the cause of a worse one (`_alike`) come first, or alone
-    (`once`); each has the number of others that it stands for. A sick VM or a slow pair of zones makes hundreds
-    of paths bad, and a smaller fault elsewhere would not be listed.
+    `zone_of` is the zone of each VM. With it, one path of each cause (`_alike`) comes before the others, or without
+    them (`once`); its value is the number of other bad paths with that cause. A sick VM or a slow pair of zones makes
+    hundreds of paths bad, and a smaller fault elsewhere would not be listed.
     """
     # Only bad paths are searched and sorted, not all of up to a million.
     rows, columns = np.nonzero(severity)
@@ -38,9 +38,9 @@ def spread(
 
 
 def _alike(rows: Ints, columns: Ints, zone_of: Ints, source: int, target: int) -> npt.NDArray[np.bool_]:
-    """Return which bad paths have the cause of one of them: they share a VM or the pair of zones with it.
+    """Return the mask of bad paths that share a VM or the pair of zones with one of them.
 
-    Where a VM is at fault, that explains its paths only: others between the same zones count if many of them are bad.
+    If a VM is at fault, other paths between the same zones are in it only if many of them are bad too.
     """
     sick = [
         vm for vm in (source, target) if max((rows == vm).sum(), (columns == vm).sum()) >= _SHARE * (zone_of.size - 1)

@@ -45,7 +45,7 @@ def paths_of(piece: Piece, chosen: Ints) -> Piece | None:
         return None
     some = Piece(piece.clients[at], piece.targets[at], piece.stats.take(at), piece.sketches.take(at))
     keys = np.unique(np.concatenate((some.clients, some.targets)))
-    return zones.merge_zones(some, keys, keys)  # each VM as a zone of its own
+    return zones.merge_zones(some, keys, keys)  # each VM as one zone
 
 
 def _numbers(ends: Ints, others: Ints) -> Ints:
