@@ -51,6 +51,7 @@ test('a slow VM, a lossy pair and a silent VM have marks of their own', async ()
       zones,
       metric,
       culprit: { suspect, at: null, other: null, words: '' },
+      onset_at: new Date(Date.now() - MINUTE).toISOString(),
     })
   const mesh = meshHealth({
     open_incidents: 4,
