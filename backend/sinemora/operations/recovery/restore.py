@@ -85,7 +85,7 @@ def restore(archive: Archive, folder: Path, until: datetime | None = None) -> Re
     try:
         return _replayed(server, base, folder, until, began_s, restored_s)
     except KeyboardInterrupt:
-        server.stop(timeout_s=_STOP_LIMIT_S)
+        server.stop_leftover(_STOP_LIMIT_S)  # also one that the interruption left nameless, between its start and `stop`
         raise RecoveryError(f"Interrupted before all was replayed; {folder} may be deleted.") from None
 
 

@@ -5,11 +5,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from sinemora.operations.embedded.servers import postgres
+from sinemora.operations.embedded.servers.foreground import Foreground
 from sinemora.operations.embedded.servers.postgres import PostgresServer
+from sinemora.operations.recovery.archive import Archive
+from sinemora.operations.recovery.errors import RecoveryError
+from sinemora.operations.recovery.restore import restore
 from tests.operations.recovery.archiving import Archiver
 from tests.waits import WAIT_MOST_S, until
 
@@ -69,6 +75,26 @@ def test_ctrl_c_leaves_no_server_running(archive: Path, place: Path):
     assert process.returncode in (0, 1), said  # 0: it was ready by then
     assert "Traceback" not in said
     assert process.returncode == 0 or f"{to} may be deleted" in said
+    assert_stopped(to)
+
+
+def test_a_server_that_was_interrupted_before_it_had_a_name_is_stopped(
+    archive: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+):
+    to = place / "restored"
+
+    def started(*arguments: Any) -> None:
+        Foreground(*arguments)
+        until((to / "postgres" / "postmaster.pid").exists, "the server")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(postgres, "Foreground", started)
+    with pytest.raises(RecoveryError, match="may be deleted"):
+        restore(Archive(archive), to)
+    assert_stopped(to)
+
+
+def assert_stopped(to: Path) -> None:
     assert not (to / "postgres" / "postmaster.pid").exists()
     assert not [one.pid for one in psutil.process_iter() if str(to) in " ".join(_command(one))]
 
