@@ -26,7 +26,9 @@ class JsonAdapter:
             return self._adapter.validate_python(value, **options)
         try:
             return self._adapter.validate_json(to_json(value), strict=True)
-        except ValidationError:
+        except ValidationError as error:
+            if all(one["type"] != "int_type" for one in error.errors(include_input=False, include_url=False)):
+                raise
             # JSON Schema has 1.0 for an integer (draft 2020-12, §6.1.1); Pydantic has not.
             return self._adapter.validate_json(to_json(_with_integers(value)), strict=True)
 

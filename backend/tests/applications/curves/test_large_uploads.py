@@ -127,7 +127,8 @@ def test_a_million_rows_of_two_users_at_once_are_refused(
         assert words in dumps(answer, ensure_ascii=False)
     assert took_s < SECONDS_MOST
     assert rss_mib(port, peak=True) - before < GROWTH_MOST_MIB
-    # Others are answered meanwhile: on a machine that is busy both take longer.
-    assert max(slowest) < max(SECONDS_MOST, *(seconds for *_, seconds in results)) / 3
+    # Others are answered meanwhile, in processor time: on a busy machine the server waits for its turn as they do.
+    share = took_s / max(seconds for *_, seconds in results)
+    assert max(slowest) * min(share, 1) < SECONDS_MOST / 3
     for key in keys:  # the same process still fits small tables
         assert sent(port, key, b"added_us,rate\n0,9\n50,8\n100,7\n200,5\n")[0] == 201
