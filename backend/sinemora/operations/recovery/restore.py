@@ -85,7 +85,8 @@ def restore(archive: Archive, folder: Path, until: datetime | None = None) -> Re
     try:
         return _replayed(server, base, folder, until, began_s, restored_s)
     except KeyboardInterrupt:
-        server.stop_leftover(_STOP_LIMIT_S)  # also one that the interruption left nameless, between its start and `stop`
+        # By its folder: an interruption between its start and the end of `start` left it without a name.
+        server.stop_leftover(_STOP_LIMIT_S)
         raise RecoveryError(f"Interrupted before all was replayed; {folder} may be deleted.") from None
 
 
