@@ -13,8 +13,8 @@ from typing import Any
 
 _DELIMITERS = (",", ";", "\t")
 # Spreadsheets take a text that begins so for a formula (OWASP, "CSV injection"); the last four are those of East Asian
-# keyboards. A plain number is none.
-_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# keyboards. A plain number is none. Where a comma is the decimal sign, cells also begin after a semicolon.
+_FORMULA = re.compile(r"(^|[;\t\n])(?=[=+\-@\t\n\uff1d\uff0b\uff0d\uff20])")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
@@ -72,7 +72,7 @@ def _inert(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     text = cell.replace("\r\n", "\n").replace("\r", "\n")  # the writer leaves a single carriage return unquoted
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+    return text if _NUMBER.fullmatch(text) else _FORMULA.sub(r"\1'", text)
 
 
 def csv_table(text: str, known: Sequence[str], rows_max: int) -> CsvTable:

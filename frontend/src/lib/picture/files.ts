@@ -29,7 +29,8 @@ export async function rasterised(picture: { text: string; width: number; height:
 }
 
 /** What spreadsheets take for a formula, unless it is a number: the guard of `kit/csv_rows.py` (OWASP, "CSV injection"). */
-const FORMULA = /^(?![+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$)[=+\-@\t\r\n＝＋－＠]/i
+const FORMULA = /(^|[;\t\r\n])(?=[=+\-@\t\r\n＝＋－＠])/g
+const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 /** Return a table as CSV (RFC 4180); a missing value is an empty field, and a formula begins with an apostrophe. */
 export const csv = ({ columns, rows }: Table): string =>
@@ -39,7 +40,7 @@ export const csv = ({ columns, rows }: Table): string =>
     .concat('\r\n')
 
 const field = (value: string | number | null) =>
-  typeof value === 'string' ? quoted(FORMULA.test(value) ? `'${value}` : value) : (value ?? '')
+  typeof value === 'string' ? quoted(NUMBER.test(value) ? value : value.replaceAll(FORMULA, "$1'")) : (value ?? '')
 
 const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 

@@ -96,8 +96,8 @@ test('a table is CSV with quoted text and empty fields for gaps', () => {
 })
 
 test('a name that a spreadsheet would run is inert in CSV, a number stays one', () => {
-  const rows = [["=cmd|' /C calc'!A0", '+1+1', '@SUM(1)', '-5.5', '＝1', -3, null]]
-  expect(csv({ columns: ['-a'], rows })).toBe("'-a\r\n'=cmd|' /C calc'!A0,'+1+1,'@SUM(1),-5.5,'＝1,-3,\r\n")
+  const rows = [["=cmd|' /C calc'!A0", '+1+1', '@SUM(1)', '-5.5', '＝1', 'a;=1', -3, null]]
+  expect(csv({ columns: ['-a'], rows })).toBe("'-a\r\n'=cmd|' /C calc'!A0,'+1+1,'@SUM(1),-5.5,'＝1,a;'=1,-3,\r\n")
 })
 
 test.each([
