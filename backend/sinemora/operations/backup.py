@@ -18,6 +18,7 @@ from sinemora.operations.archives.archive import ArchiveError, Reader, Report, W
 from sinemora.operations.archives.catalogue import Table, connect, revision, tables
 
 _DAYS_AT_ONCE = 365
+_DAYS_MAX = 50 * 366
 
 
 class RestoreError(Exception):
@@ -60,6 +61,13 @@ def restore(source: IO[bytes], report: Report, *, replace: bool = False) -> dict
     Raises RestoreError, ArchiveError; the database then is unchanged.
     """
     archive = Reader(source)
+    try:
+        return _restored(archive, report, replace=replace)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ArchiveError(f"malformed header or manifest: {error!r}") from error
+
+
+def _restored(archive: Reader, report: Report, *, replace: bool) -> dict[str, Any]:
     if archive.header.get("kind") != "backup":
         raise RestoreError(f"not a backup: this is a {archive.header.get('kind')}")
     needed = str(archive.header["revision"])
@@ -161,6 +169,8 @@ def _make_partitions(connection: psycopg.Connection, backed_up: dict[str, Any]) 
         return
     first = min(datetime.fromisoformat(days[0]) for days in spans)
     last = max(datetime.fromisoformat(days[1]) for days in spans)
+    if (last - first).days > _DAYS_MAX:
+        raise ArchiveError(f"the rows span {(last - first).days:,} days, at most {_DAYS_MAX:,} are restored")
     while first <= last:
         end = min(last, first + timedelta(days=_DAYS_AT_ONCE))
         connection.execute("SELECT make_measurement_partitions(%s, %s)", [first.date(), end.date()])

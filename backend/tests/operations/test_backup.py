@@ -3,10 +3,13 @@
 import io
 import json
 import tarfile
+import tracemalloc
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import pytest
+import zstandard
 from sqlalchemy import text
 
 from sinemora import migrate
@@ -14,7 +17,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup
 from sinemora.operations.archives import catalogue
-from sinemora.operations.archives.archive import ArchiveError
+from sinemora.operations.archives.archive import ArchiveError, Reader, Writer
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.embedded.servers.postgres import SYSTEM_ROLE
 from tests.api_clients import body_of
@@ -131,8 +134,41 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(world, damage):
     assert contents() == before
 
 
-def _rewritten(archive: bytes, damage: str) -> bytes:
-    """Return the archive without one table's content, or with a wrong digest."""
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ({"tables": None}, "malformed header"),
+        ({"tables": {'vms"; DROP TABLE vms; --': {"columns": ["id"], "days": None}}}, "does not fit the database"),
+        ({"tables": {"probe_frames": {"columns": [], "days": ["0001-01-01", "9999-12-31"]}}}, "span 3,652,058 days"),
+        ({"tables": {"probe_frames": {"columns": [], "days": ["today", "x"]}}}, "malformed header"),
+        ({"tables": {}}, "malformed header"),
+        ({"more": "x" * (16 << 20)}, "at most 16,777,216 are read"),
+    ],
+)
+def test_a_hostile_header_is_refused_and_changes_nothing(world, header: dict[str, Any], words: str):
+    archive, before = taken(), contents()
+    with pytest.raises((ArchiveError, RestoreError), match=words):
+        backup.restore(io.BytesIO(_rewritten(archive, header)), lambda _: None, replace=True)
+    assert contents() == before
+
+
+def test_a_part_that_grows_beyond_measure_is_read_in_pieces():
+    """A "zstd bomb" takes no more memory than any part."""
+    out = io.BytesIO()
+    writer = Writer(out, {})
+    packer = zstandard.ZstdCompressor(write_content_size=True).compressobj(size=1 << 28)
+    packed = b"".join(packer.compress(bytes(1 << 20)) for _ in range(1 << 8)) + packer.flush()
+    writer._add("tables/vms/000001.zst", packed)
+    writer.finish()
+    tracemalloc.start()
+    sizes = [len(piece) for _, pieces in Reader(io.BytesIO(out.getvalue())).tables() for piece in pieces]
+    assert (sum(sizes), max(sizes)) == (1 << 28, 1 << 20)
+    assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    tracemalloc.stop()
+
+
+def _rewritten(archive: bytes, damage: str | dict[str, Any]) -> bytes:
+    """Return the archive without one table's content, with a wrong digest or with other fields of the header."""
     out = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as old, tarfile.open(fileobj=out, mode="w") as new:
         for entry in old:
@@ -141,6 +177,8 @@ def _rewritten(archive: bytes, damage: str) -> bytes:
             content = opened.read()
             if damage == "part" and entry.name == "tables/meshes/000001.zst":
                 continue
+            if isinstance(damage, dict) and entry.name == "header.json":
+                content = json.dumps(json.loads(content) | damage).encode()
             if damage == "digest" and entry.name == "manifest.json":
                 manifest = json.loads(content)
                 manifest["digests"]["vms"][1] += 1

@@ -21,6 +21,8 @@ import zstandard
 
 FORMAT = 1
 _PART_BYTES = 16 << 20
+_PIECE_BYTES = 1 << 20
+_JSON_BYTES = 16 << 20
 _LEVEL = 3
 
 
@@ -136,13 +138,25 @@ class Reader:
             number += 1
             if self._entry.name != f"tables/{stream.name}/{number:06}.zst":
                 raise ArchiveError(f"part {number} of table {stream.name} is missing")
-            try:
-                piece = zstandard.ZstdDecompressor().decompress(self._content())
-            except zstandard.ZstdError as error:
-                raise ArchiveError(f"{self._entry.name} is damaged: {error}") from error
-            stream.add(piece)
-            yield piece
+            for piece in self._unpacked():
+                stream.add(piece)
+                yield piece
             self._next()
+
+    def _unpacked(self) -> Iterator[bytes]:
+        """Yield the content of a part in bounded pieces, whatever size it claims."""
+        assert self._entry is not None
+        try:
+            file = self._tar.extractfile(self._entry)
+            if file is None:
+                raise ArchiveError(f"{self._entry.name} is no file")
+            unpacked = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+            while piece := unpacked.read(_PIECE_BYTES):
+                yield piece
+        except (tarfile.TarError, EOFError) as error:
+            raise ArchiveError(f"the archive is truncated in {self._entry.name}: {error}") from error
+        except zstandard.ZstdError as error:
+            raise ArchiveError(f"{self._entry.name} is damaged: {error}") from error
 
     def _next(self) -> None:
         try:
@@ -150,16 +164,13 @@ class Reader:
         except (tarfile.TarError, EOFError) as error:
             raise ArchiveError(f"the archive is truncated: {error}") from error
 
-    def _content(self) -> bytes:
-        assert self._entry is not None
-        try:
-            file = self._tar.extractfile(self._entry)
-            content = file.read() if file else b""
-        except (tarfile.TarError, EOFError) as error:
-            raise ArchiveError(f"the archive is truncated in {self._entry.name}: {error}") from error
-        return content
-
     def _json(self, name: str) -> dict[str, Any]:
         if self._entry is None or self._entry.name != name:
             raise ArchiveError(f"the archive is truncated before {name}")
-        return dict(json.loads(self._content()))
+        if self._entry.size > _JSON_BYTES:
+            raise ArchiveError(f"{name} has {self._entry.size:,} bytes, at most {_JSON_BYTES:,} are read")
+        file = self._tar.extractfile(self._entry)
+        try:
+            return dict(json.loads(file.read() if file else b""))
+        except (tarfile.TarError, EOFError, ValueError, TypeError, RecursionError) as error:
+            raise ArchiveError(f"{name} is damaged: {error}") from error
