@@ -146,3 +146,34 @@ def test_a_slow_look_up_of_the_host_counts(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(egress_policy.EgressError, match=r"a\.example:80 did not answer within 0\.5 s"):
         egress_policy.request("GET", "http://a.example/", LOOPBACK, {}, None, 1, 0.5)
     assert time.monotonic() - began < 1.9
+
+
+@pytest.mark.parametrize("later", ["127.0.0.1", "169.254.169.254", "10.0.0.1"])
+def test_a_host_that_changes_its_address_is_reached_at_the_one_that_was_checked(
+    later: str, monkeypatch: pytest.MonkeyPatch
+):
+    """DNS rebinding: a public address for the check, a private one for every later question."""
+    answers, reached = ["1.1.1.1"], list[str]()
+
+    def looked_up(_host: str, port: int, *_: object, **__: object) -> list[tuple[object, ...]]:
+        address = answers.pop() if answers else later
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+    def connect(address: tuple[str, int], *_: object) -> socket.socket:
+        reached.append(address[0])
+        raise OSError("not reached")
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    for refused in (egress_policy.EgressError, egress_policy.EgressRefused):
+        with pytest.raises(refused):
+            egress_policy.request("GET", "https://rebinds.example/", (), {}, None, 1, 5)
+    assert reached == ["1.1.1.1"]
+
+
+def test_a_redirect_is_an_answer_that_is_not_followed():
+    with _server(
+        b"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://169.254.169.254/\r\nContent-Length: 1\r\n\r\n"
+    ) as at:
+        answer = egress_policy.request("PUT", f"http://{at}/", LOOPBACK, {}, b"secret", 1 << 20, 5)
+    assert answer.status == 307
