@@ -178,8 +178,9 @@ class Supervisor:
         key = {name: (child.pid, child.is_up, child.restarts) for name, child in self.children.items()}
         marker: dict[str, object] = {"phase": self.phase, "key": key}
         if marker != self._written:
-            self._written = marker
-            self.folder.write_state(state)
+            with suppress(OSError):  # a full disk must not stop the product: the next round tries again
+                self.folder.write_state(state)
+                self._written = marker
 
     def _may_start(self, child: Child) -> bool:
         return all(self.children[name].is_up for name in child.program.needs if name in self.children)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -346,7 +347,8 @@ def _free_port(settings: Settings) -> int:
 
 
 def _report(what: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
+    with suppress(OSError):  # a file on a full disk, a terminal that is gone
+        print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
 
 
 def _is_private(settings: Settings) -> bool:

@@ -110,6 +110,17 @@ def test_a_killed_program_is_started_again_and_its_group_goes_with_it(start: Sta
     assert not alive(second)
 
 
+def test_a_full_disk_does_not_end_the_supervisor(start: Start) -> None:
+    product = start('sh("server", "exec sleep 1000")')
+    product.until_up("server")
+    fresh = product.folder.path / "run" / "supervisor.new"
+    fresh.symlink_to("/dev/full")
+    os.kill(product.state("server")["pid"], signal.SIGKILL)
+    product.until(lambda: "started again" in product.out.read_text(), "the server is started again")
+    fresh.unlink()
+    product.until(lambda: product.state("server")["restarts"] == 1, "the state is written when there is room")
+
+
 def test_what_needs_another_waits_for_it(start: Start) -> None:
     product = start(
         "sh('base', 'sleep 0.5; touch ready; exec sleep 1000', ready=lambda: (folder.path / 'ready').exists()),"
