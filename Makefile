@@ -131,7 +131,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale bench-first-hour soak
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale bench-first-hour bench-badday soak
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; some groups: ONLY=classes)
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -165,6 +165,9 @@ bench-scale: ## What an upgrade under load costs, and whether the capacity model
 bench-first-hour: ## How soon a new installation shows something, and what the command line costs (one group: ONLY=install)
 	$(PREPARE) setup >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.first_hour
+bench-badday: ## What faults of each part, alone and in pairs, cost reports and alerts (some: ONE_OF=stop-api,busy+disk-full)
+	$(PREPARE) bench-badday >&2
+	@ONE_OF="$(ONE_OF)" $(RUN) --in backend python -m lab.soak.badday
 soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')
 	$(PREPARE) soak >&2
 	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" VMS="$(VMS)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak

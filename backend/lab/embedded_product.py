@@ -102,10 +102,10 @@ class EmbeddedProduct:
 
 
 @contextmanager
-def running(name: str, agents: int, **more: str) -> Iterator[EmbeddedProduct]:
-    """Run a product in a temporary folder; stop it and delete the folder afterwards."""
+def running(name: str, agents: int, place: Path | None = None, /, **more: str) -> Iterator[EmbeddedProduct]:
+    """Run a product in a temporary folder, of `place` if it is given; stop it and delete the folder afterwards."""
     # Started by root, the servers run as a user who cannot enter root's own temporary folders.
-    folder = Path(tempfile.mkdtemp(prefix=f"sinemora-{name}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"sinemora-{name}-", dir=place))
     folder.chmod(0o755)
     product = EmbeddedProduct(folder, agents, **more)
     try:

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from lab import proxy_stand
 from lab.benchmarks.storing.product import World
+from lab.proxy_stand import Stand
 from lab.soak.fleet import Fleet, lost
-from tests import proxy_stand
 from tests.api_clients import MeshWorld
 from tests.operations.gateway.processes import Api
-from tests.proxy_stand import Stand
 from tests.waits import until
 
 SENDERS = 8

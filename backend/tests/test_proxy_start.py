@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests import proxy_stand
-from tests.proxy_stand import Stand
+from lab import proxy_stand
+from lab.proxy_stand import Stand
 from tests.waits import WAIT_MOST_S, until
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"

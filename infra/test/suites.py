@@ -72,12 +72,12 @@ SUITES = [
         "junit",
         again=PYTEST_AGAIN,
     ),
-    # Less than a minute of `make soak` with the faults that no other test injects. It waits more than it computes.
+    # A part of `make bench-badday`: faults that no other test injects. It waits more than it computes.
     Suite(
-        "soak",
+        "badday",
         "backend",
-        ("python", "-m", "lab.soak"),
-        env={"MINUTES": "0.7", "RECORD": "0", "FAULTS": "database stopped,queue full"},
+        ("python", "-m", "lab.soak.badday"),
+        env={"RECORD": "0", "ONE_OF": "stop-postgres,queue-full"},
         lane=PRODUCT,
     ),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane=OTHERS),
@@ -134,7 +134,7 @@ SUITES = [
     ),
     Suite("guests", "agent/guests", ("pytest", "--junitxml={report}"), "junit", AGENT, PYTEST_AGAIN, lane=PRODUCT),
 ]
-TESTS = ("soak", "cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
+TESTS = ("badday", "cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
 # `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
 CHECKS = (
     *("ruff", "ruff-format", "mypy", "import-linter", "import-cycles", "manifests"),

@@ -99,6 +99,7 @@ GOALS = {
     "test-interop": [*PRODUCT, AGENT, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-agent": [*PRODUCT, AGENT_RELEASE, NETWORK, DAEMONS, LINUXPTP, GO, PTP4U],
     "bench-scale": [*PRODUCT, CURL],
+    "bench-badday": [*PRODUCT, PROXY],
     "soak": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
     "bench-ui": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],

@@ -9,8 +9,6 @@ late        reports always late, and spikes in gaps of reporting: missed, window
 evaluators  meshes that one core evaluates (MESHES=100), and deadlocks with changes and deletions (PAIRS=2000)
 webhook     a whole product watches 100 VMs: seconds from the end of a window to the webhook (WINDOWS=30 of them)
 outage      a whole product watches 1,000 VMs, and a zone fails: seconds to the single notification
-badday      a whole product on a bad day, a part of it disturbed at a time: notices of a small tenant (ONE_OF=drip,none
-            BUSY=4 loops for each processor NEIGHBOUR_VMS=1000 LINES=2200000 of an import)
 ends        random sequences of what happens to incidents and notices: last messages of receivers (SEQUENCES=10000)
 """
 
@@ -25,7 +23,7 @@ from dataclasses import dataclass, replace
 import httpx2
 import numpy as np
 
-from lab.benchmarks.alerting import badday, ends, late, sql
+from lab.benchmarks.alerting import ends, late, sql
 from lab.benchmarks.alerting.locks import Contention
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
@@ -320,26 +318,9 @@ def evaluators() -> None:
         report("alerts_deadlocks", deadlocks, pairs=PAIRS, statuses=statuses, seed=SEED)
 
 
-def bad_day() -> None:
-    known = badday.disturbances(int(os.environ.get("NEIGHBOUR_VMS") or 1000), int(os.environ.get("LINES") or 2_200_000))
-    wanted = badday.chosen((os.environ.get("ONE_OF") or "").split(","), known)
-    with badday.day(int(os.environ.get("BUSY") or 4)) as running:
-        trials = [badday.run(running, name, disturb) for name, disturb in wanted.items()]
-    more = {"trials": len(trials), "of": len(known)}
-    spent = [trial.notice_s for trial in trials if trial.notice_s is not None]
-    late, told = sum(trial.late for trial in trials), sum(trial.told for trial in trials)
-    report("alerts_badday_faults_missed", len(trials) - len(spent), **more)
-    if spent:
-        report("alerts_badday_notice_s_p99", round(float(np.percentile(spent, 99)), 1), worst=max(spent), **more)
-    report("alerts_badday_told_that_it_is_behind_percent", 100 * told / late if late else 100, late_s=late, **more)
-    failed = [trial.name for trial in trials if trial.failed]
-    report("alerts_badday_trials_failed", len(failed), which=" ".join(failed), **more)
-
-
 GROUPS = {
     "late": lateness,
     "evaluators": evaluators,
-    "badday": bad_day,
     "ends": told_of_ends,
     "webhook": webhook,
     "outage": outage,

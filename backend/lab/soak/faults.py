@@ -2,17 +2,20 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from typing import Protocol
 
 import httpx2
 import numpy as np
-import psutil
 import zstandard
 
 from lab.benchmarks.storing.load import request_of
+from lab.benchmarks.storing.product import World
 from lab.benchmarks.storing.worlds import peers, report, window
+from lab.embedded_product import EmbeddedProduct
+from lab.soak.fleet import Record
 from lab.soak.outages import Injected
+from lab.soak.product_faults import stopped
 from lab.soak.senders import Burst
 from lab.soak.site import QUEUE_REPORTS, Site
 
@@ -26,6 +29,15 @@ _HOUR_S, _DAY_S = 3600, 86_400
 _PAUSE_S = 0.2
 # More than the queue of the API takes at once.
 _BURST = 3 * QUEUE_REPORTS
+
+
+class Senders(Protocol):
+    """Parts of a soak or of a bad day that faults of reports need."""
+
+    product: EmbeddedProduct
+    worlds: dict[str, World]
+    burst: Record
+    wrong: list[str]
 
 
 def _replace(site: Site) -> None:
@@ -48,22 +60,22 @@ def _gateway_killed(site: Site) -> None:
 
 
 def _database_stopped(site: Site) -> None:
-    with _stopped(site, "postgres"):
+    with stopped(site.product, "postgres"):
         time.sleep(STOPPED_S)
 
 
 def _workers_stopped(site: Site) -> None:
-    with _stopped(site, "watcher", "notifier", "worker", "mover"):
+    with stopped(site.product, "watcher", "notifier", "worker", "mover"):
         time.sleep(STOPPED_S)
 
 
-def _queue_full(site: Site) -> None:
+def queue_full(site: Senders) -> None:
     """Send more reports than the queue of the API takes, while the database stands still."""
     if not any(_fill_queue(site) for _ in range(FILLED_TRIES)):
         site.wrong.append("a full queue refused no report")
 
 
-def _fill_queue(site: Site) -> bool:
+def _fill_queue(site: Senders) -> bool:
     """Return whether the queue refused a report. On a busy machine the API forgets the agents before it is full."""
     keys = site.worlds["burst"].vm_keys
     newest_s = int(time.time()) // _WINDOW_S * _WINDOW_S - _HOUR_S - _WINDOW_S * len(site.burst.acknowledged)
@@ -72,11 +84,14 @@ def _fill_queue(site: Site) -> bool:
     # The API has to know the agents: it asks the database for others, and their reports wait before the queue.
     with Burst(site.product.port, dict(requests[: len(keys)]), site.burst):
         pass
-    with Burst(site.product.port, dict(requests[len(keys) :]), site.burst) as sending, _stopped(site, "postgres"):
+    with (
+        Burst(site.product.port, dict(requests[len(keys) :]), site.burst) as sending,
+        stopped(site.product, "postgres"),
+    ):
         return sending.wait_for_refusal(FULL_WITHIN_S)
 
 
-def _clock_late(site: Site) -> None:
+def clock_late(site: Senders) -> None:
     """Report windows of an hour ahead, two hours ago and two months ago; the first and the last are refused."""
     world, now_s = site.worlds["burst"], int(time.time()) // _WINDOW_S * _WINDOW_S
     late = now_s - 2 * _HOUR_S - _WINDOW_S * len(site.burst.acknowledged)
@@ -99,14 +114,14 @@ def _storage_away(site: Site) -> None:
 FAULTS: dict[str, Callable[[Site], None]] = {
     "replace": _replace,
     "api killed": _killed("api"),
-    "clock late": _clock_late,
+    "clock late": clock_late,
     "worker killed": _killed("worker"),
     "valkey killed": _killed("valkey"),
     "database stopped": _database_stopped,
     "object storage away": _storage_away,
     "gateway killed": _gateway_killed,
     "database killed": _killed("postgres"),
-    "queue full": _queue_full,
+    "queue full": queue_full,
     "workers stopped": _workers_stopped,
     "watcher killed": _killed("watcher"),
 }
@@ -132,23 +147,7 @@ def inject(site: Site, fault: str, injected: list[Injected]) -> Injected:
     return injected[-1]
 
 
-@contextmanager
-def _stopped(site: Site, *names: str) -> Iterator[None]:
-    """Stop processes with their children (SIGSTOP); they continue afterwards."""
-    groups = [psutil.Process(site.product.child(name)["pid"]) for name in names]
-    processes = [process for group in groups for process in (group, *group.children(recursive=True))]
-    try:
-        for process in processes:
-            with suppress(psutil.NoSuchProcess):
-                process.suspend()
-        yield
-    finally:
-        for process in processes:
-            with suppress(psutil.NoSuchProcess):
-                process.resume()
-
-
-def _report(site: Site, vm: int, start: int) -> bytes:
+def _report(site: Senders, vm: int, start: int) -> bytes:
     """Return the compressed report of a window of a VM of the mesh for faults."""
     world = site.worlds["burst"]
     keys = world.vm_keys
@@ -157,11 +156,11 @@ def _report(site: Site, vm: int, start: int) -> bytes:
     return zstandard.ZstdCompressor(level=1).compress(message.SerializeToString())
 
 
-def _request(site: Site, vm: int, start: int) -> bytes:
+def _request(site: Senders, vm: int, start: int) -> bytes:
     return request_of(site.worlds["burst"].credentials[vm], _report(site, vm, start))
 
 
-def _answer(site: Site, vm: int, start: int) -> str:
+def _answer(site: Senders, vm: int, start: int) -> str:
     """Send a report once; return status and problem code."""
     headers = {
         "Authorization": f"Bearer {site.worlds['burst'].credentials[vm]}",

@@ -1,0 +1,175 @@
+"""A small tenant whose faults have to be notified, on a running product that trials disturb."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from lab import embedded_product
+from lab.benchmarks.alerting.stack import WINDOW_S, Agents, Listener
+from lab.benchmarks.figures import comment
+from lab.benchmarks.storing.product import World, key_of, make_world
+from lab.embedded_product import EmbeddedProduct
+from lab.proxy_stand import Stand
+from lab.soak import store
+from lab.soak.fleet import Fleet, Record
+from lab.soak.product_faults import Disk, small_disk
+from lab.soak.senders import LiveFleet
+from lab.soak.site import BURST_VMS, QUEUE_REPORTS, readiness, use_settings
+from sinemora.access.tenants.service import create_owner
+from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
+from sinemora.alerts.rules.service import create_default_rules
+from sinemora.kit.db import dispose, tenant_session
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora_client.commands import Terminal
+
+SLOW_WINDOWS = 3
+_SMALL_VMS = 8
+"""VMs of the small tenant. Each trial has a path of its own: one that returns before its end was told has no notice."""
+_STEADY_VMS = 10
+_SETTLED_S = 35.0
+_STARTED_S = 600.0
+_PASSWORD = "correct horse battery"
+
+
+class _Windows(list[Report]):
+    """Windows of one agent by number: slow towards a peer while a fault lasts, else quiet."""
+
+    def __init__(self, fleet: "FaultyFleet", vm: int) -> None:
+        super().__init__(fleet.agents.quiet(vm) for _ in range(3))
+        self._fleet, self._vm = fleet, vm
+
+    def __len__(self) -> int:
+        return 1 << 40  # every number of a window is its own
+
+    def __getitem__(self, number: Any) -> Any:
+        fault = self._fleet.faults.get(self._vm)
+        started_at_s = self._fleet.start_of(number)
+        if fault and fault[1] <= started_at_s < fault[1] + SLOW_WINDOWS * WINDOW_S:
+            return self._fleet.agents.slow(self._vm, fault[0])
+        return super().__getitem__(number % 3)
+
+
+class FaultyFleet(LiveFleet):
+    """Live agents; `faults`: by agent the peer towards which it is slow, and the start of the first slow window."""
+
+    def __init__(self, port: int, world: World) -> None:
+        self.agents = Agents(world, seed=1)
+        self.faults: dict[int, tuple[int, int]] = {}
+        self.pairs = [(vm, int(target)) for vm in range(len(world.vm_keys)) for target in self.agents.targets[vm]]
+        super().__init__(port, world)
+
+    def start_of(self, number: int) -> int:
+        """Return the start of a window by its number, Unix s."""
+        return self._start(number)
+
+    def _reports(self) -> list[list[Report]]:
+        return [_Windows(self, vm) for vm in range(len(self._world.vm_keys))]
+
+
+@dataclass
+class Day:
+    """Parts of a day. `steady` sends ten old windows a second; `burst` and `wrong` are for faults, as in a soak.
+
+    `samples`: status of /readyz each second, empty without an answer. `disk`: that of the data folder alone.
+    """
+
+    product: EmbeddedProduct
+    listener: Listener
+    worlds: dict[str, World]
+    small: FaultyFleet
+    fleets: dict[str, Fleet]
+    disk: Disk | None
+    ends: ExitStack
+    stand: Stand | None = None
+    samples: list[tuple[float, str]] = field(default_factory=list)
+    burst: Record = field(default_factory=Record)
+    wrong: list[str] = field(default_factory=list)
+    trials: int = 0
+    lost: set[tuple[str, int, int]] = field(default_factory=set)
+
+    def terminal(self, tenant_id: UUID) -> Terminal:
+        """Return a client of the API for a tenant."""
+        return Terminal(self.product.address, key_of(tenant_id, "write"))
+
+    def tenant(self, name: str) -> UUID:
+        """Create a tenant."""
+        mark = f"{name}-{uuid4().hex[:6]}"
+        return create_owner(mark, f"{mark}@sinemora.example", _PASSWORD).tenant_id
+
+    def newly_lost(self) -> int:
+        """Return the number of acknowledged windows that are not stored, without those returned before."""
+        books = self.records().items()
+        lost = {(name, *one) for name, book in books for one in store.missing(self.worlds[name], book.acknowledged)}
+        found = len(lost - self.lost)
+        self.lost |= lost
+        return found
+
+    def records(self) -> dict[str, Record]:
+        """Return what became of the reports of each mesh."""
+        return {name: each.record for name, each in self.fleets.items()} | {"burst": self.burst}
+
+
+@contextmanager
+def day() -> Iterator[Day]:
+    """Start a product on a disk of its own, and the small tenant; stop all of it afterwards."""
+    with ExitStack() as ends:
+        disk = ends.enter_context(small_disk())
+        if disk is None:
+            comment("not tried: faults of a disk, which take root and a loop device")
+        listener = Listener()
+        ends.callback(listener.close)
+        settings = {
+            "SINEMORA_RECEIVER_NETWORKS": "127.0.0.0/8",
+            "SINEMORA_ALERT_SETTLING_S": "0",
+            "SINEMORA_INGEST_QUEUE_REPORTS": str(QUEUE_REPORTS),
+        }
+        place = disk.folder if disk else None
+        product = ends.enter_context(embedded_product.running("badday", 0, place, **settings))
+        product.until_up(_STARTED_S)
+        ends.callback(dispose)
+        use_settings(product)
+        tenant_id = create_owner("Small", "small@sinemora.example", _PASSWORD).tenant_id
+        sizes = {"small": _SMALL_VMS, "steady": _STEADY_VMS, "burst": BURST_VMS}
+        worlds = {name: make_world(tenant_id, name, size, zones=3) for name, size in sizes.items()}
+        _watch(product, tenant_id, worlds["small"], listener)
+        small = FaultyFleet(product.port, worlds["small"])
+        fleets = {"small": small, "steady": Fleet(product.port, worlds["steady"], newest_s=int(time.time()) - 7200)}
+        running = Day(product, listener, worlds, small, fleets, disk, ends)
+        for fleet in fleets.values():
+            fleet.start()
+            ends.callback(fleet.stop, give_up=True)
+        ends.enter_context(_sampled(running))
+        time.sleep(_SETTLED_S)
+        yield running
+
+
+def _watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Listener) -> None:
+    """Give a mesh a rule that fires on one slow window, and a receiver of its notices."""
+    with tenant_session(tenant_id) as session:
+        create_default_rules(session, world.mesh_id)
+        session.add(Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": listener.url}))
+        session.add(AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}}))
+    above = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 4e6}
+    rule: dict[str, Any] = {"mesh_id": str(world.mesh_id), "name": "Above four milliseconds", "condition": above}
+    rule |= {"severity": "critical", "windows_x": 1, "windows_y": 1, "sources_min": 1, "hold_s": 0, "keep_firing_s": 0}
+    Terminal(product.address, key_of(tenant_id, "write")).read("/v1/alert-rules", rule)
+
+
+@contextmanager
+def _sampled(running: Day) -> Iterator[None]:
+    """Read the status of /readyz every second."""
+    ended = threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(1.0):
+            running.samples.append((time.time(), readiness(running.product.address)))
+
+    thread = threading.Thread(target=sample, daemon=True)
+    thread.start()
+    yield
+    ended.set()
+    thread.join(30)
