@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0061_paths_in_sql"
+NEWEST = "0062_names_of_meshes"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Exports of each minute to a tenant's own monitoring, with their progress."""
+"""Exports of each minute to a tenant's own monitoring, with their progress. Versions of what two people save."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,11 @@ from alembic import op
 from sinemora.kit.row_policies import own_rows
 
 revision: str = "0060_metric_exports"
-down_revision: str | Sequence[str] | None = "0059_versions_of_settings"
+down_revision: str | Sequence[str] | None = "0058_host_waits_in_sql"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
+_VERSIONED = ("artifact_settings", "memberships")
 _EXPORTS = """
     CREATE TABLE metric_exports (
         id uuid NOT NULL,
@@ -50,12 +51,16 @@ _EXPORTS = """
 
 
 def upgrade() -> None:
-    """Create the table."""
+    """Create the table. Rows that are there have one version; new ones are given theirs."""
+    for table in _VERSIONED:
+        op.execute(f"ALTER TABLE {table} ADD COLUMN version integer NOT NULL DEFAULT 1")
     op.execute(_EXPORTS)
     op.execute("CREATE INDEX ix_metric_exports_next_at ON metric_exports (next_at)")
     op.execute(own_rows("metric_exports"))
 
 
 def downgrade() -> None:
-    """Drop the table."""
+    """Drop the table and the versions."""
     op.execute("DROP TABLE metric_exports")
+    for table in _VERSIONED:
+        op.execute(f"ALTER TABLE {table} DROP COLUMN version")

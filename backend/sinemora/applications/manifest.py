@@ -62,7 +62,7 @@ def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
 
 
 def _bring_one(session: Session, actor: Actor, body: ApplicationCreate, done: ManifestResult) -> None:
-    application = named(session, Application, body.name)
+    application = named(session, Application, body.name, service.get_mesh(session, body.mesh).id)
     if application is None:
         service.create_application(session, actor, body)
         done.created.append(body.name)

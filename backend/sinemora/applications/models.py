@@ -40,7 +40,7 @@ class Application(Identified, Versioned, TenantOwned, Base):
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"]),
         ForeignKeyConstraint(["tenant_id", "curve_version_id"], ["curve_versions.tenant_id", "curve_versions.id"]),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name", info=taken_as("application_name_taken")),
+        UniqueConstraint("tenant_id", "mesh_id", "name", info=taken_as("application_name_taken")),
         Index(None, "tenant_id", "mesh_id"),
         Index(None, "tenant_id", "curve_version_id"),
         CheckConstraint("num_nonnulls(curve_key, curve_version_id) = 1", name="curve"),

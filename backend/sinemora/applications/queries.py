@@ -94,7 +94,8 @@ def pins_of_apart(session: Session, application_id: UUID, vm_ids: Collection[UUI
 
 
 def applications_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Application]:
-    return list(session.scalars(select(Application).where(Application.name.in_(names) | Application.id.in_(ids))))
+    statement = select(Application).where(Application.name.in_(names) | Application.id.in_(ids))
+    return list(session.scalars(statement.order_by(Application.created_at.desc())))
 
 
 def curve_of_version(session: Session, version_ids: Iterable[UUID]) -> dict[UUID, tuple[StoredCurve, CurveVersion]]:

@@ -68,7 +68,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     `vm_not_in_mesh`, `zone_unknown`, `application_unknown`, `constraints_contradict`, `contract_incomplete`,
     `contract_impossible`.
     """
-    mesh_id = _mesh(session, body.mesh).id
+    mesh_id = get_mesh(session, body.mesh).id
     lock_mesh(session, mesh_id, *_meshes_of(session, body.apart_from))
     refuse_taken(session, Application, body.name, "application_name_taken")
     application = Application(
@@ -313,7 +313,7 @@ def _found(
     return [None if text is None else known[text] for text in references]
 
 
-def _mesh(session: Session, reference: str) -> Mesh:
+def get_mesh(session: Session, reference: str) -> Mesh:
     mesh = _mesh_of(session, reference)
     if mesh is None:
         raise ProductError(

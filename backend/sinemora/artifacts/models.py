@@ -67,7 +67,7 @@ class Artifact(Identified, TenantOwned, Base):
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name", "release", info=taken_as("artifact_exists")),
+        UniqueConstraint("tenant_id", "mesh_id", "name", "release", info=taken_as("artifact_exists")),
         Index(None, "tenant_id", "mesh_id"),
         CheckConstraint("size_bytes >= 0", name="size_bytes"),
         CheckConstraint("chunking IN ('fixed', 'content')", name="chunking"),

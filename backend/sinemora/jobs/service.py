@@ -15,10 +15,10 @@ from sinemora.jobs.dispatch import send
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
 from sinemora.jobs.registry import JobKind, kind_named
 from sinemora.jobs.schemas import JobOutput, JobProblem, JobRead
+from sinemora.kit import mesh_limit
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError, existing, problem_of
-from sinemora.kit.mesh_limit import MeshLimit
 
 OPEN_MAX = 100
 """Most jobs of one tenant that may be queued or running."""
@@ -41,8 +41,7 @@ def submit(
     With a `digest` of the request, an equal job submitted within `fresh_for` is returned instead of a new one.
     ProductError `jobs_too_many`.
     """
-    limit: MeshLimit | None = session.info["mesh_limit"]
-    mesh_ids = None if limit is None else sorted(limit.ids)
+    mesh_ids = mesh_limit.listed(session.info["mesh_limit"])
     if digest is not None:
         same = queries.same_job(session, kind.name, digest, datetime.now(UTC) - fresh_for, mesh_ids)
         if same is not None:

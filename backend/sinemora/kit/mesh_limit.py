@@ -43,6 +43,11 @@ def present() -> MeshLimit | None:
     return _present.get()
 
 
+def listed(limit: MeshLimit | None) -> list[UUID] | None:
+    """Return the meshes of a limit in order, None without one: the column `mesh_ids` of what its caller creates."""
+    return None if limit is None else sorted(limit.ids)
+
+
 def set_present(limit: MeshLimit | None) -> None:
     """Set the limit of the request that begins, for the sessions that it opens itself."""
     _present.set(limit)
@@ -85,9 +90,19 @@ def refuse_whole_tenant(metadata: MetaData, model: Any, row: Any = None, *, new:
     if row is not None and getattr(row, "mesh_id", row) is None:  # about all meshes
         is_theirs = False
     if not is_theirs and not model.limited_callers_change:
-        raise ProductError(
-            "all_meshes_required",
-            403,
-            f"Not allowed: you see some meshes of this tenant, and {table.replace('_', ' ')} concern all of them. Ask"
-            " an administrator of the tenant.",
-        )
+        raise _refusal(table.replace("_", " "))
+
+
+def refuse_limited(limit: MeshLimit | None, what: str) -> None:
+    """Refuse a caller with a limit the change of `what` (plural). ProductError `all_meshes_required` (403)."""
+    if limit is not None:
+        raise _refusal(what)
+
+
+def _refusal(what: str) -> ProductError:
+    return ProductError(
+        "all_meshes_required",
+        403,
+        f"Not allowed: you see some meshes of this tenant, and {what} concern all of them. Ask an administrator of the"
+        " tenant.",
+    )

@@ -4,10 +4,12 @@
 as unknown as an id that was never given.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from statistics import median, quantiles
+from time import perf_counter
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -27,7 +29,9 @@ from sinemora.kit.mesh_limit import MeshLimit, limited_to
 from sinemora.measurements import tasks
 from sinemora.recommendations.models import Recommendation
 from sinemora.tables import metadata
-from tests.api_clients import Caller, Member, MeshWorld, join, limited_key
+from tests.access.device_login.test_device_login import begin, decide, poll
+from tests.api_clients import Caller, Member, MeshWorld, enrolment, join, limited_key
+from tests.conftest import Servers
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -89,12 +93,13 @@ NO_MESH = {
 
 @dataclass
 class World:
-    """A tenant with a mesh that is shown and one that is hidden; `ids` of the hidden one by parameter."""
+    """A tenant with a mesh that is shown and one that is hidden; ids of what they have, by parameter."""
 
     owner: Member
     shown: MeshWorld
     hidden: MeshWorld
     ids: dict[str, UUID]
+    shown_ids: dict[str, UUID]
 
     def secrets(self) -> set[str]:
         """Return what no answer may contain."""
@@ -104,7 +109,7 @@ class World:
 @pytest.fixture
 def meshes(owner: Member, make_mesh: Callable[..., MeshWorld]) -> World:
     """Two meshes without measurements: what members and keys see of them needs no more."""
-    return World(owner, make_mesh(owner, 2, name="shown"), make_mesh(owner, 3, name=HIDDEN), {})
+    return World(owner, make_mesh(owner, 2, name="shown"), make_mesh(owner, 3, name=HIDDEN), {}, {})
 
 
 @pytest.fixture
@@ -116,57 +121,63 @@ def world(meshes: World) -> World:
             sent(mesh.agents[0], report_of(mesh.key, peers, window_start(minutes, 60)))
         sent(mesh.agents[0], report_of(mesh.key, peers))
     tasks.roll_up()
-    owner.created("/v1/alert-rules", rule(shown))
-    ids = {"mesh_id": hidden.id, "agent_id": hidden.agents[0].agent_id}
-    ids |= dict.fromkeys(("vm_id", "source_vm_id", "source_id"), hidden.agents[0].vm_id)
-    ids |= dict.fromkeys(("target_vm_id", "target_id"), hidden.agents[1].vm_id)
-    ids["zone_id"] = UUID(owner.get(f"/v1/vms/{hidden.agents[2].vm_id}").json()["zone"]["id"])
-    ids |= _made_by_api(owner, hidden)
-    ids |= _stored(owner, hidden)
-    meshes.ids.update(ids)
+    for mesh, ids in ((shown, meshes.shown_ids), (hidden, meshes.ids)):
+        ids |= {"mesh_id": mesh.id, "agent_id": mesh.agents[0].agent_id}
+        ids |= dict.fromkeys(("vm_id", "source_vm_id", "source_id"), mesh.agents[0].vm_id)
+        ids |= dict.fromkeys(("target_vm_id", "target_id"), mesh.agents[1].vm_id)
+        ids["zone_id"] = UUID(owner.get(f"/v1/vms/{mesh.agents[-1].vm_id}").json()["zone"]["id"])
+        ids |= _made_by_api(owner, mesh)
+    meshes.ids.update(_stored(owner, hidden))
     return meshes
 
 
-def _made_by_api(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:
-    mesh, vms = str(hidden.id), [str(agent.vm_id) for agent in hidden.agents]
+def _bodies(world: MeshWorld) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the path and body that create an object of a mesh, by the parameter of its id."""
+    name, mesh, vms = world.name, str(world.id), [str(agent.vm_id) for agent in world.agents]
     hour = {"started_at": "2026-11-20T10:00:00Z", "ended_at": "2026-11-20T11:00:00Z"}
     path = {"source_vm_id": vms[0], "target_vm_id": vms[1]}
     tasks_of = [
-        {"name": f"{HIDDEN} root", "vm": f"{HIDDEN}-a-1", "root": True},
-        {"name": "leaf", "vm": f"{HIDDEN}-b-1"},
+        {"name": f"{name} root", "vm": f"{name}-a-1", "root": True},
+        {"name": "leaf", "vm": f"{name}-b-1"},
     ]
-    bodies: dict[str, tuple[str, dict[str, Any]]] = {
-        "rule_id": ("/v1/alert-rules", rule(hidden)),
-        "pin_id": ("/v1/pins", {"mesh_id": mesh, "reason": HIDDEN, **hour}),
-        "annotation_id": ("/v1/annotations", {"kind": "note", "text": HIDDEN, "mesh_id": mesh}),
-        "link_id": ("/v1/embed-links", {"name": HIDDEN, "view": "heatmap", "mesh_id": mesh}),
+    return {
+        "rule_id": ("/v1/alert-rules", rule(world)),
+        "pin_id": ("/v1/pins", {"mesh_id": mesh, "reason": name, **hour}),
+        "annotation_id": ("/v1/annotations", {"kind": "note", "text": name, "mesh_id": mesh}),
+        "link_id": ("/v1/embed-links", {"name": name, "view": "heatmap", "mesh_id": mesh}),
         "scenario_id": (
             "/v1/scenarios",
-            {"name": HIDDEN, "mesh": HIDDEN, "changes": [{"kind": "drop_zone", "zone": "b"}]},
+            {"name": name, "mesh": name, "changes": [{"kind": "drop_zone", "zone": "b"}]},
         ),
         "application_id": (
             "/v1/applications",
-            {"name": HIDDEN, "mesh": HIDDEN, "curve": "memcached-server", "tasks": tasks_of},
+            {"name": name, "mesh": name, "curve": "memcached-server", "tasks": tasks_of},
         ),
         "metric_source_id": (
             "/v1/metric-sources",
-            {"name": HIDDEN, "mesh_id": mesh, "metric": "duration", "unit": "ms", "paths": [path]},
+            {"name": name, "mesh_id": mesh, "metric": "duration", "unit": "ms", "paths": [path]},
         ),
-        "view_id": ("/v1/saved-views", {"name": "A view", "address": f"/meshes/{mesh}?metric=loss"}),
+        "view_id": ("/v1/saved-views", {"name": f"{name} view", "address": f"/meshes/{mesh}?metric=loss"}),
         "silence_id": (
             "/v1/silences",
             {
                 "comment": "Maintenance",
-                "matchers": [{"label": "mesh", "value": HIDDEN}],
+                "matchers": [{"label": "mesh", "value": name}],
                 "ends_at": in_a_month(),
             },
         ),
     }
-    ids = {name: UUID(owner.created(route, body)["id"]) for name, (route, body) in bodies.items()}
+
+
+def _made_by_api(owner: Member, world: MeshWorld) -> dict[str, UUID]:
+    ids = {name: UUID(owner.created(route, body)["id"]) for name, (route, body) in _bodies(world).items()}
     tokens = owner.get("/v1/enrolment-tokens").json()["items"]
-    ids["token_id"] = UUID(next(one["id"] for one in tokens if one["mesh_id"] == mesh))
+    ids["token_id"] = UUID(next(one["id"] for one in tokens if one["mesh_id"] == str(world.id)))
     # About a VM of the mesh, in no mesh by itself.
-    owner.created("/v1/annotations", {"kind": "note", "text": f"{HIDDEN} VM", "scope": {"vm_ids": vms[:1]}})
+    owner.created(
+        "/v1/annotations",
+        {"kind": "note", "text": f"{world.name} VM", "scope": {"vm_ids": [str(world.agents[0].vm_id)]}},
+    )
     return ids
 
 
@@ -299,7 +310,7 @@ def parameters(path: str) -> list[str]:
 
 
 def replaced(value: Any, ids: dict[str, str]) -> Any:
-    """Return a body with the ids of its fields, however deep, replaced by these."""
+    """Return a body with its name and the ids of its fields, however deep, replaced: by a new name if there is none."""
     if isinstance(value, list):
         return [replaced(one, ids) for one in value]
     if not isinstance(value, dict):
@@ -307,7 +318,7 @@ def replaced(value: Any, ids: dict[str, str]) -> Any:
     found = {}
     for name, one in value.items():
         if name == "name" and isinstance(one, str):
-            found[name] = str(uuid4())  # a name of before would be taken
+            found[name] = ids.get("name", str(uuid4()))  # a name of before would be taken
         elif name == "mesh" and isinstance(one, str):
             found[name] = ids["mesh name"]
         elif name in ids and isinstance(one, str):
@@ -315,7 +326,7 @@ def replaced(value: Any, ids: dict[str, str]) -> Any:
         elif name.removesuffix("s") in ids and isinstance(one, list):  # vm_ids
             found[name] = [ids[name.removesuffix("s")]]
         else:
-            found[name] = replaced(one, ids)
+            found[name] = replaced(one, {key: id for key, id in ids.items() if key != "name"})
     return found
 
 
@@ -338,9 +349,27 @@ def differences(world: World, caller: Caller, *, sees_rows: bool = False) -> Ite
     """
     unknown = {name: str(uuid4()) for name in world.ids} | {"mesh name": "a mesh that never was"}
     hidden = {name: str(id) for name, id in world.ids.items()} | {"mesh name": HIDDEN}
+    yield from _differences(world, caller, (hidden, unknown), sees_rows=sees_rows)
+
+
+def taken_names(world: World, caller: Caller) -> Iterator[str]:
+    """Give what is shown, or new to the shown mesh, names of what is hidden and then free ones, as above."""
+    shown = {name: str(id) for name, id in world.shown_ids.items()} | {"mesh name": "shown"}
+    for name in (HIDDEN, f"{HIDDEN} view", f"{HIDDEN}-a-1"):
+        yield from _differences(world, caller, (shown | {"name": name}, shown), names=True)
+
+
+def _differences(
+    world: World, caller: Caller, tried: Sequence[dict[str, str]], *, sees_rows: bool = False, names: bool = False
+) -> Iterator[str]:
+    known = dict(_bodies(world.shown).values())
     for method, path, query, body in requests(world):
+        if names:
+            body = {"name": ""} if method == "PATCH" else known.get(path, body)
+        if names and (method == "DELETE" or "name" not in (body or ())):
+            continue
         answers = []
-        for ids in (hidden, unknown):
+        for ids in tried:
             parts = [ids.get(part[1:-1], str(uuid4())) if part.startswith("{") else part for part in path.split("/")]
             options: dict[str, Any] = {"headers": {"If-Match": "*"}}
             if body is not None:
@@ -349,10 +378,12 @@ def differences(world: World, caller: Caller, *, sees_rows: bool = False) -> Ite
                 options["params"] = {name: ids[name] for name in named}
             answer = caller.request(method, "/".join(parts), **options)
             assert sees_rows or answer.status_code < 500, (method, path, answer.text)
+            if names and answer.status_code == 201:
+                caller.delete(f"{path}/{answer.json()['id']}")
             code = answer.json().get("code") if "problem" in answer.headers.get("content-type", "") else None
             answers.append((answer.status_code, code))
         if answers[0] != answers[1]:
-            yield f"{method} {path}: {answers[0]}, unknown ids {answers[1]}"
+            yield f"{method} {path} {tried[0].get('name', '')}: {answers[0]}, unknown ones {answers[1]}"
 
 
 def test_every_parameter_is_of_a_mesh_or_of_the_tenant(world: World):
@@ -361,8 +392,76 @@ def test_every_parameter_is_of_a_mesh_or_of_the_tenant(world: World):
     assert not world.ids.keys() & OF_THE_TENANT.keys()
 
 
-def test_of_a_hidden_mesh_every_operation_answers_as_of_an_unknown_one(world: World, limited: Caller):
-    assert list(differences(world, limited)) == []
+@pytest.fixture
+def callers(world: World, limited: Member, key: Caller) -> dict[str, Caller]:
+    """Return a caller of each kind that sees the shown mesh only."""
+    viewer, mesh = join(world.owner, "viewer"), str(world.shown.id)
+    limit(world.owner, viewer, [world.shown.id])
+    begun = begin(Caller(world.owner.http))
+    assert decide(limited, begun).status_code == 200
+    device = poll(Caller(world.owner.http), begun).json()["access_token"]
+    link = limited.created("/v1/embed-links", {"name": "Wiki", "view": "heatmap", "mesh_id": mesh})["token"]
+    tokens = {"device": device, "embed": link}
+    return {"viewer": viewer, "editor": limited, "key": key} | {
+        kind: Caller(world.owner.http, {"Authorization": f"Bearer {token}"}) for kind, token in tokens.items()
+    }
+
+
+def test_of_a_hidden_mesh_every_operation_answers_as_of_an_unknown_one(world: World, callers: dict[str, Caller]):
+    found = {kind: list(differences(world, caller)) for kind, caller in callers.items()}
+    for kind, caller in callers.items():
+        found[kind] += sorted(tellers(world, caller))
+        streams = [caller.get(f"/v1/meshes/{id}/live").status_code for id in (world.hidden.id, uuid4())]
+        assert streams[0] == streams[1] >= 400, kind
+    assert not any(found.values()), found
+
+
+def test_a_name_of_what_is_hidden_is_as_free_as_any(world: World, limited: Caller):
+    assert list(taken_names(world, limited)) == []
+    assert len(list(taken_names(world, join(world.owner, "editor")))) >= 10  # the walk notices a name that is taken
+    own = limited.created("/v1/saved-views", {"name": HIDDEN, "address": f"/meshes/{world.hidden.id}"})
+    assert own in limited.get("/v1/saved-views").json()["items"]
+
+
+def test_a_hidden_id_takes_as_long_as_an_unknown_one(world: World, limited: Caller):
+    for name in ("meshes/{mesh_id}/matrix", "vms/{vm_id}", "applications/{application_id}", "incidents/{incident_id}"):
+        parameter = name.partition("{")[2].partition("}")[0]
+        times: dict[bool, list[float]] = {True: [], False: []}
+        for number in range(120):
+            is_hidden = number % 2 == 0
+            began = perf_counter()
+            limited.get("/v1/" + name.format(**{parameter: world.ids[parameter] if is_hidden else uuid4()}))
+            times[is_hidden].append(perf_counter() - began)
+        low, middle, high = quantiles(times[False], n=4)
+        assert abs(median(times[True]) - middle) < max(high - low, middle / 4), name
+
+
+def test_a_token_of_a_limited_caller_takes_no_hidden_vm_over(meshes: World, limited: Caller):
+    token = limited.created("/v1/enrolment-tokens", {"mesh_id": str(meshes.shown.id)})["token"]
+    hidden = enrolment(token, f"{HIDDEN}-a-1", "a", "10.77.0.1")
+    answers = [
+        Caller(limited.http).post("/v1/agents/enrol", json=body) for body in (hidden, hidden | {"hostname": "n"})
+    ]
+    assert (answers[0].status_code, answers[0].json()["code"]) == (409, "vm_name_taken")
+    assert answers[1].is_success, answers[1].text
+
+
+def test_the_walk_finds_a_planted_leak(world: World, limited: Caller, servers: Servers):
+    """A table whose policy shows all of its rows, as if a migration had forgotten it."""
+    condition = "SELECT qual FROM pg_policies WHERE (tablename, policyname) = ('jobs', 'meshes')"
+    with servers.owner_engine.connect() as connection:
+        before = connection.scalar(text(condition))
+    try:
+        _alter(servers.owner_engine, "true")
+        assert tellers(world, limited) == {"/v1/jobs"}
+    finally:
+        _alter(servers.owner_engine, before)
+    assert tellers(world, limited) == set()
+
+
+def _alter(owner: Engine, condition: Any) -> None:
+    with owner.begin() as connection:
+        connection.execute(text(f"ALTER POLICY meshes ON jobs USING ({condition})"))
 
 
 def test_the_walk_would_notice_an_operation_that_tells(world: World):
@@ -386,9 +485,8 @@ def tellers(world: World, caller: Caller, *, sees_rows: bool = False) -> set[str
     return found
 
 
-def test_no_list_names_a_hidden_mesh(world: World, limited: Caller, key: Caller):
-    assert tellers(world, limited) | tellers(world, key) == set()
-    assert len(tellers(world, join(world.owner, "viewer"), sees_rows=True)) >= 20  # the walk finds what is not hidden
+def test_the_walk_over_lists_finds_what_is_not_hidden(world: World):
+    assert len(tellers(world, join(world.owner, "viewer"), sees_rows=True)) >= 20
 
 
 def test_lists_name_the_mesh_that_is_shown_and_the_zones_of_its_vms(meshes: World, limited: Caller):
@@ -585,7 +683,10 @@ def test_rows_of_a_hidden_mesh_are_not_written_either(world: World):
     key = world.shown.key
     with limited_to(MeshLimit(frozenset({world.shown.id}), frozenset({key}))):
         with tenant_session(world.owner.tenant_id) as session:
-            for statement in ("UPDATE pins SET reason = 'x'", "DELETE FROM alert_rules WHERE mesh_id <> :shown"):
+            for statement in (
+                "UPDATE pins SET reason = 'x' WHERE mesh_id <> :shown",
+                "DELETE FROM alert_rules WHERE mesh_id <> :shown",
+            ):
                 assert session.execute(text(statement), {"shown": world.shown.id}).rowcount == 0  # type: ignore[attr-defined]
         with pytest.raises(Exception, match="row-level security"), tenant_session(world.owner.tenant_id) as session:
             session.execute(text("UPDATE alert_rules SET mesh_id = :hidden"), {"hidden": world.hidden.id})

@@ -100,7 +100,7 @@ def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> F
     if labels := fields.get("labels"):
         mask &= _labelled(session, mesh.members, queries.labels_of_vms(session, mesh.id), dict(labels))  # type: ignore[call-overload]
     if name := fields.get("application"):
-        application = named(session, Application, str(name))
+        application = named(session, Application, str(name), mesh.id)
         vms = set() if application is None else {task.vm_id for task in application.tasks}
         members = np.array([member.id in vms for member in mesh.members], np.bool_)
         mask &= np.outer(members, members)

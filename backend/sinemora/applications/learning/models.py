@@ -38,7 +38,7 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
             ondelete="SET NULL (application_id)",
         ),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name", info=taken_as("metric_source_name_taken")),
+        UniqueConstraint("tenant_id", "mesh_id", "name", info=taken_as("metric_source_name_taken")),
         Index(None, "tenant_id", "application_id"),
         Index(None, "tenant_id", "curve_id"),
         Index(None, "tenant_id", "mesh_id"),

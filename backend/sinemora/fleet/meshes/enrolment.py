@@ -75,6 +75,7 @@ def create_token(session: Session, actor: Actor | None, body: EnrolmentTokenCrea
         secret_digest=digest(secret),
         expires_at=datetime.now(UTC) + timedelta(seconds=body.expires_in_s),
         max_uses=body.max_uses,
+        limited=session.info["mesh_limit"] is not None,
     )
     session.add(token)
     session.flush()
@@ -94,7 +95,7 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
     """Create the identity of an agent and add its VM to the token's mesh, in one transaction.
 
     ProductError `enrolment_token_unknown`, `…_expired`, `…_used` (401), `vm_has_agent`,
-    `address_in_use` (409), `quota_exceeded` (403).
+    `vm_name_taken`, `address_in_use` (409), `quota_exceeded` (403).
     """
     key = digest(body.token)
     with system_session() as session:
@@ -110,6 +111,10 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
             raise _unknown()
         if token.expires_at <= datetime.now(UTC):
             raise ProductError("enrolment_token_expired", 401, "Token expired. Create a new enrolment token.")
+        if token.limited and queries.is_elsewhere(session, token.mesh_id, body.hostname):
+            raise ProductError(
+                "vm_name_taken", 409, f"Name taken: another VM is named {body.hostname}. Choose another."
+            )
         vm = vm_for_enrolment(session, body)
         before = active_agent(session, vm.id)
         repeated = before is not None and before.enrolled_with == token.id and before.last_report_at is None

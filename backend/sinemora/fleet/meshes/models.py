@@ -15,6 +15,7 @@ from sqlalchemy import (
     LargeBinary,
     UniqueConstraint,
     Uuid,
+    false,
     func,
     select,
     text,
@@ -191,7 +192,10 @@ Mesh.vm_count = column_property(
 
 
 class EnrolmentToken(Identified, TenantOwned, Base):
-    """Enrolment token of a mesh: its holder may enrol agents, `max_uses` times until it expires."""
+    """Enrolment token of a mesh: its holder may enrol agents, `max_uses` times until it expires.
+
+    `limited`: its author sees some meshes only, so it takes no VM over that is in others.
+    """
 
     __tablename__ = "enrolment_tokens"
     rows_max = 500
@@ -207,3 +211,4 @@ class EnrolmentToken(Identified, TenantOwned, Base):
     expires_at: Mapped[datetime]
     max_uses: Mapped[int]
     uses: Mapped[int] = mapped_column(server_default=text("0"))
+    limited: Mapped[bool] = mapped_column(server_default=false())

@@ -37,6 +37,12 @@ def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
     return joined.first() is not None
 
 
+def is_elsewhere(session: Session, mesh_id: UUID, name: str) -> bool:
+    """Return whether a VM of this name exists that is no member of the mesh."""
+    member = select(MeshVm).where(MeshVm.mesh_id == mesh_id, MeshVm.vm_id == Vm.id)
+    return session.scalar(select(Vm.id).where(Vm.name == name, ~member.exists())) is not None
+
+
 def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState]:
     """Return the tenant's meshes with their members in the order of matrices; only one mesh with `mesh_id`.
 

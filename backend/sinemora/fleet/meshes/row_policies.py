@@ -20,6 +20,7 @@ from sinemora.kit.row_policies import set_policies
 _IDS = "(SELECT NULLIF(current_setting('sinemora.mesh_ids', true), ''))"
 _KEYS = "(SELECT NULLIF(current_setting('sinemora.mesh_keys', true), ''))"
 _NOBODY = "00000000-0000-0000-0000-000000000000"
+_OF_MESHES = f"sees_meshes({_IDS}, COALESCE(mesh_ids, '{{{_NOBODY}}}'))"
 # Columns of text about the whole tenant that may name a mesh or a VM.
 _TEXT = {
     "silences": "comment || matchers::text",
@@ -115,10 +116,14 @@ def conditions(connection: Connection, tables: Iterable[str]) -> dict[str, str]:
         "meshes": _not_zero(f"strpos({_IDS}, id::text)"),
         "vms": _not_zero(f"sees_vm({_IDS}, tenant_id, id)"),
         "zones": _not_zero(f"sees_zone({_IDS}, tenant_id, id)"),
-        "jobs": _not_zero(f"sees_meshes({_IDS}, COALESCE(mesh_ids, '{{{_NOBODY}}}'))"),
+        "jobs": _not_zero(_OF_MESHES),
     }
     for table, content in _TEXT.items():
         found[table] = _not_zero(f"sees_text({_IDS}, tenant_id, {content})")
+    if "mesh_ids" in columns["saved_views"]:  # what a limited caller wrote names nothing that they do not know
+        found["saved_views"] = (
+            f"CASE WHEN mesh_ids IS NULL THEN {found['saved_views']} ELSE {_not_zero(_OF_MESHES)} END"
+        )
     for table in known - found.keys():
         if "mesh_id" in columns[table]:
             found[table] = _not_zero(f"strpos({_IDS}, mesh_id::text)")

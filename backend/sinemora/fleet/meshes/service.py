@@ -23,6 +23,7 @@ from sinemora.kit.db import refuse_taken
 from sinemora.kit.errors import NotFound, existing, still_used
 from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.lru_cache import LruCache
+from sinemora.kit.mesh_limit import refuse_limited
 from sinemora.kit.renames import renamed
 
 # The members of 1,000 VMs take a quarter as long to read as their newest matrix takes as a whole.
@@ -80,7 +81,7 @@ def create_mesh(session: Session, actor: Actor | None, body: MeshCreate) -> Mesh
 
 
 def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate, precondition: IfMatch) -> Mesh:
-    """Change a mesh. ProductError `mesh_unknown`, `mesh_name_taken`, `version_changed`."""
+    """Change a mesh. ProductError `mesh_unknown`, `mesh_name_taken`, `version_changed`, `all_meshes_required`."""
     changes = body.model_dump(exclude_unset=True)
     if "window_s" in changes or changes.keys() & _PLANNED_BY:
         usage.lock(session)
@@ -88,6 +89,7 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
     precondition.check(mesh)
     before, before_s = mesh.name, mesh.window_s
     if changes.get("name", mesh.name) != mesh.name:
+        refuse_limited(session.info["mesh_limit"], "names of meshes")  # one that is taken would name a hidden mesh
         refuse_taken(session, Mesh, changes["name"], "mesh_name_taken")
     for field, value in changes.items():
         setattr(mesh, field, value)

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit, quotas
 from sinemora.access.tenants.access import Actor
+from sinemora.kit import mesh_limit
 from sinemora.kit.errors import ProductError, existing
 from sinemora.overview.saved_views.models import SavedView
 from sinemora.overview.saved_views.schemas import SavedViewCreate
@@ -29,7 +30,8 @@ def create_view(session: Session, actor: Actor, body: SavedViewCreate) -> SavedV
         raise ProductError(
             "saved_views_too_many", 409, f"Too many saved views: {SAVED_VIEWS_MAX} exist. Delete some first."
         )
-    row = SavedView(name=body.name, address=body.address, created_by=actor.name)
+    mesh_ids = mesh_limit.listed(session.info["mesh_limit"])
+    row = SavedView(name=body.name, address=body.address, created_by=actor.name, mesh_ids=mesh_ids)
     session.add(row)
     session.flush()
     session.refresh(row)

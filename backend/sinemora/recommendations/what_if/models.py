@@ -21,7 +21,7 @@ class Scenario(Identified, Versioned, TenantOwned, Base):
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
         UniqueConstraint("tenant_id", "id"),
-        UniqueConstraint("tenant_id", "name", info=taken_as("scenario_name_taken")),
+        UniqueConstraint("tenant_id", "mesh_id", "name", info=taken_as("scenario_name_taken")),
         Index(None, "tenant_id", "mesh_id"),
     )
 
