@@ -18,6 +18,7 @@ from sinemora.access.device_login import routes as device_login
 from sinemora.access.members import invitation_routes as invitations
 from sinemora.access.members import routes as members
 from sinemora.access.signin import account_routes as account
+from sinemora.access.signin import identity_provider_routes as identity_provider
 from sinemora.access.signin import provider_routes as provider
 from sinemora.access.signin import routes as signin
 from sinemora.access.tenants import routes as tenants
@@ -88,6 +89,7 @@ ROUTERS = (
     signin.sign_in_router,
     signin.router,
     provider.router,
+    identity_provider.router,
     account.router,
     account.policy_router,
     tenants.router,

@@ -42,7 +42,7 @@ def make_owner(http: TestClient) -> Member:
         session.add(membership)
         opened = open_session(session, user, membership, _BROWSER, Method.password, second_factor=False, known=True)
         csrf = csrf_token(opened.secret)
-        cookies = {SESSION_COOKIE: opened.secret, CSRF_COOKIE: csrf, DEVICE_COOKIE: opened.device}
+        cookies = {SESSION_COOKIE: opened.secret, CSRF_COOKIE: csrf, DEVICE_COOKIE: opened.device or ""}
         return Member(
             http,
             headers={"X-CSRF-Token": csrf},

@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0062_names_of_meshes"
+NEWEST = "0063_identity_providers"
 
 
 @dataclass

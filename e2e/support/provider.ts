@@ -11,6 +11,7 @@ import Provider, { type Configuration } from 'oidc-provider'
 
 interface Person {
   email?: string
+  name?: string
   email_verified?: boolean
   groups?: string[]
   amr?: string[]
@@ -37,7 +38,7 @@ function withNewKey(): Provider {
     ],
     jwks: { keys: [key] } as NonNullable<Configuration['jwks']>,
     scopes: ['openid', 'email', 'profile', 'groups'],
-    claims: { openid: ['sub', 'amr'], email: ['email', 'email_verified'], groups: ['groups'] },
+    claims: { openid: ['sub', 'amr'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
     features: { devInteractions: { enabled: false } },
     cookies: { keys: ['cookies of the tests'] },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },

@@ -1,4 +1,7 @@
-"""Minutes of chosen paths between VMs for SQL logins: tables of the choice and the minutes, and a view of them."""
+"""Minutes of chosen paths between VMs for SQL logins: tables of the choice and the minutes, and a view of them.
+
+Exports of each minute to a tenant's own monitoring, with their progress. Versions of what two people save.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,10 +12,47 @@ from alembic import op
 from sinemora.kit.row_policies import own_rows
 
 revision: str = "0061_paths_in_sql"
-down_revision: str | Sequence[str] | None = "0060_metric_exports"
+down_revision: str | Sequence[str] | None = "0058_host_waits_in_sql"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
+_VERSIONED = ("artifact_settings", "memberships")
+_EXPORTS = """
+    CREATE TABLE metric_exports (
+        id uuid NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        version integer NOT NULL,
+        tenant_id uuid NOT NULL,
+        name varchar NOT NULL,
+        kind text NOT NULL,
+        url varchar NOT NULL,
+        authentication varchar,
+        secret bytea,
+        headers jsonb NOT NULL,
+        paths jsonb NOT NULL,
+        paused boolean NOT NULL,
+        next_at timestamptz NOT NULL,
+        busy_until timestamptz,
+        sent_until timestamptz NOT NULL,
+        part integer NOT NULL,
+        parts integer NOT NULL,
+        series bytea,
+        samples bigint NOT NULL,
+        succeeded_at timestamptz,
+        failed_at timestamptz,
+        failures integer NOT NULL,
+        error varchar,
+        left_out_from timestamptz,
+        left_out_until timestamptz,
+        CONSTRAINT pk_metric_exports PRIMARY KEY (id),
+        CONSTRAINT fk_metric_exports_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+            ON DELETE CASCADE,
+        CONSTRAINT uq_metric_exports_tenant_id_id UNIQUE (tenant_id, id),
+        CONSTRAINT uq_metric_exports_tenant_id_name UNIQUE (tenant_id, name),
+        CONSTRAINT ck_metric_exports_kind CHECK (kind IN ('remote_write', 'otlp')),
+        CONSTRAINT ck_metric_exports_secret CHECK ((authentication IS NULL) = (secret IS NULL))
+    )
+"""
 _CHOSEN = """
     CREATE TABLE sql_paths (
         tenant_id uuid NOT NULL,
@@ -100,7 +140,13 @@ _DAYS_AHEAD = 3
 
 
 def upgrade() -> None:
-    """Add the tables, with hypertable and columnstore if the minutes of zones have them, and the view."""
+    """Add versions and tables, with hypertable and columnstore if the minutes of zones have them, and the view."""
+    for table in _VERSIONED:
+        # Rows that are there have one version; new ones are given theirs.
+        op.execute(f"ALTER TABLE {table} ADD COLUMN version integer NOT NULL DEFAULT 1")
+    op.execute(_EXPORTS)
+    op.execute("CREATE INDEX ix_metric_exports_next_at ON metric_exports (next_at)")
+    op.execute(own_rows("metric_exports"))
     op.execute(_CHOSEN)
     op.execute(own_rows("sql_paths"))
     raw_days = op.get_context().opts["raw_days"]
@@ -127,6 +173,9 @@ def downgrade() -> None:
     op.execute(_PARTITIONED.format(before=_BOTH, after=_ZONES))
     op.execute("DROP TABLE path_minutes CASCADE")
     op.execute("DROP TABLE sql_paths")
+    op.execute("DROP TABLE metric_exports")
+    for table in _VERSIONED:
+        op.execute(f"ALTER TABLE {table} DROP COLUMN version")
 
 
 def _is(view: str, condition: str) -> bool:

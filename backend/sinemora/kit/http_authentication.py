@@ -11,12 +11,17 @@ from pydantic import AfterValidator, Field
 from sinemora.kit.schemas import Write
 
 
-def _http(text: str) -> str:
+def check_http(text: str) -> None:
+    """Check that a text is the URL of a server. ValueError."""
     parts = urlsplit(text)  # ValueError for http://[::1 too, which pydantic shows
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("should look like https://prometheus.example:9090")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must have neither user, query nor fragment")
+
+
+def _http(text: str) -> str:
+    check_http(text)
     return text.rstrip("/")
 
 

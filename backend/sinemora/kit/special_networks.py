@@ -56,5 +56,13 @@ def is_allowed(address: str, networks: Sequence[Network]) -> bool:
     return not is_special or _inside(ip, networks)
 
 
+def is_exception(host: str, networks: Sequence[Network]) -> bool:
+    """Return whether a host is an IP address that requests may go to only because it is in `networks`."""
+    try:
+        return is_allowed(host, networks) and not is_allowed(host, ())
+    except ValueError:  # a name
+        return False
+
+
 def _inside(ip: Address, networks: Sequence[Network]) -> bool:
     return any(ip.version == network.version and ip in network for network in networks)

@@ -33,6 +33,8 @@ def authenticate(request: Request, token: str) -> Actor:
         if row is None:
             raise refused_token()
         key, tenant = row
+        if key.owner is not None and not key.owner.is_confirmed(now):
+            raise refused_token()
         of_owner = mesh_limits.of_member(key.owner) if key.owner is not None else None
         limit = mesh_limits.limit(session, tenant.id, key.mesh_ids, of_owner)
         queries.mark_used(session, key, request.client.host if request.client else "", now)

@@ -15,7 +15,7 @@ from sinemora.access.members.permissions import may_grant
 from sinemora.access.members.schemas import InvitationAccept, InvitationCreate, InvitationPreview, InvitationState
 from sinemora.access.tenants import audit, mesh_limits
 from sinemora.access.tenants import queries as tenants
-from sinemora.access.tenants.access import Actor
+from sinemora.access.tenants.access import Actor, of_one_tenant_only
 from sinemora.access.tenants.models import Membership, Role, Tenant, User
 from sinemora.kit import outbox
 from sinemora.kit.config import settings
@@ -131,7 +131,8 @@ def look_up(token: str) -> InvitationPreview:
 def accept(body: InvitationAccept, person: Actor | None) -> tuple[Tenant, Membership]:
     """Add the invited person to the tenant, and create the account if there is none. `person` is signed in.
 
-    ProductError as `_usable`; `invitation_for_another`, `sign_in_to_accept` (409), `password_weak` (422).
+    ProductError as `_usable`; `session_of_one_tenant` (403), `invitation_for_another`, `sign_in_to_accept` (409),
+    `password_weak` (422).
     """
     token = body.token.get_secret_value()
     # Outside the transaction: hashing is slow, and the invitation is locked meanwhile.
@@ -155,7 +156,7 @@ def accept(body: InvitationAccept, person: Actor | None) -> tuple[Tenant, Member
             session.add(user)
             session.flush()
         else:
-            _require_signed_in(user, person)
+            _require_signed_in(user, person, tenant)
         now = datetime.now(UTC)
         member = queries.membership(session, tenant.id, user.id)
         if member is None:
@@ -218,7 +219,7 @@ def _new_password(body: InvitationAccept, preview: InvitationPreview) -> str:
     return hash_password(password)
 
 
-def _require_signed_in(user: User, person: Actor | None) -> None:
+def _require_signed_in(user: User, person: Actor | None, tenant: Tenant) -> None:
     if person is None:
         raise ProductError("sign_in_to_accept", 409, f"Account exists: sign in as {user.email} to accept.")
     if person.id != user.id:
@@ -227,6 +228,8 @@ def _require_signed_in(user: User, person: Actor | None) -> None:
             409,
             f"Invitation for another person: it is for {user.email}, and you are signed in as {person.name}.",
         )
+    if person.of_one_tenant and person.tenant_id != tenant.id:
+        raise of_one_tenant_only(person.tenant_name)
 
 
 def _require_may_grant(actor: Actor, role: Role) -> None:

@@ -11,8 +11,8 @@ from sinemora.access.members import queries
 from sinemora.access.members.schemas import OwnTenantRead, OwnTenants
 from sinemora.access.tenants import audit
 from sinemora.access.tenants import queries as tenants
-from sinemora.access.tenants.access import Actor
-from sinemora.access.tenants.models import BrowserSession, Membership, Role, Tenant, User
+from sinemora.access.tenants.access import Actor, of_one_tenant_only
+from sinemora.access.tenants.models import BrowserSession, Membership, Method, Role, Tenant, User
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
@@ -22,21 +22,25 @@ _OWNED_MAX = 20
 
 
 def list_own(actor: Actor) -> OwnTenants:
-    """Return the tenants of a person; of a program, its one tenant."""
+    """Return the tenants of a person; of a program or a session of one tenant, this one."""
+    is_free = actor.kind == "user" and not actor.of_one_tenant
     with system_session() as session:
-        if actor.kind == "user":
+        if is_free:
             rows = [(tenant, Role(member.role)) for tenant, member in queries.tenants_of(session, actor.id)]
         else:
             rows = [(session.get_one(Tenant, actor.tenant_id), actor.role)]
     items = [_read(tenant, role, actor) for tenant, role in rows]
-    return OwnTenants(items=items, may_create=actor.kind == "user" and settings().tenant_creation == "on")
+    return OwnTenants(items=items, may_create=is_free and settings().tenant_creation == "on")
 
 
 def switch(actor: Actor, secret: str, tenant_id: UUID) -> None:
     """Move a browser session to another tenant of its person; the next sign-in opens it too.
 
-    ProductError `tenant_unknown` (404), also for tenants of others.
+    ProductError `tenant_unknown` (404), also for tenants of others, `session_of_one_tenant`, `single_sign_on_required`
+    (403).
     """
+    if actor.of_one_tenant and tenant_id != actor.tenant_id:
+        raise of_one_tenant_only(actor.tenant_name)
     with system_session() as session:
         member = session.get(Membership, (tenant_id, actor.id), with_for_update=True)
         row = session.scalars(
@@ -44,6 +48,14 @@ def switch(actor: Actor, secret: str, tenant_id: UUID) -> None:
         ).one_or_none()
         if member is None or row is None:
             raise NotFound("tenant")
+        tenant = session.get_one(Tenant, tenant_id)
+        if not member.opens_by(Method(row.method), tenant, datetime.now(UTC)):
+            raise ProductError(
+                "single_sign_on_required",
+                403,
+                f"Single sign-on required: {tenant.name} lets you in by its identity provider. Sign out, then continue"
+                " there from the sign-in page.",
+            )
         row.tenant_id = tenant_id
         # Its version stays: administrators hold it.
         own = update(Membership).where(Membership.tenant_id == tenant_id, Membership.user_id == actor.id)
@@ -52,9 +64,11 @@ def switch(actor: Actor, secret: str, tenant_id: UUID) -> None:
 
 
 def create(actor: Actor, name: str) -> OwnTenantRead:
-    """Create a tenant that the person owns. ProductError `tenant_creation_off` (403), `tenant_name_taken`,
-    `too_many_tenants` (409).
+    """Create a tenant that the person owns. ProductError `tenant_creation_off`, `session_of_one_tenant` (403),
+    `tenant_name_taken`, `too_many_tenants` (409).
     """
+    if actor.of_one_tenant:
+        raise of_one_tenant_only(actor.tenant_name)
     if settings().tenant_creation != "on":
         raise ProductError(
             "tenant_creation_off",

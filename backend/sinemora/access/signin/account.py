@@ -40,8 +40,11 @@ class TotpSetup:
 
 
 def read(actor: Actor) -> Account:
+    """Return the account of a person; in a session of one tenant, without credentials and names of other tenants."""
     with system_session() as session:
         user = session.get_one(User, actor.id)
+        if actor.of_one_tenant:
+            return Account(user, None, [], 0, [])
         return Account(
             user,
             queries.confirmed_totp(session, user.id),
@@ -200,7 +203,7 @@ def drop_factors(session: Session, user: User) -> None:
     sessions.record(session, user, "second_factors.deleted", None)
 
 
-def require_second_factor(session: Session, actor: Actor, required: bool) -> Tenant:
+def require_second_factor(session: Session, actor: Actor, required: bool) -> None:
     """Set whether members of the tenant need a second factor, in the tenant's session.
 
     ProductError `second_factor_missing` (409): the caller signed in without one and would be locked out.
@@ -212,7 +215,6 @@ def require_second_factor(session: Session, actor: Actor, required: bool) -> Ten
             "second_factor_missing", 409, "Second factor missing: set one up for yourself, then require it of others."
         )
     tenant.second_factor_required = required
-    return tenant
 
 
 def _new_codes(session: Session, user: User) -> list[str]:

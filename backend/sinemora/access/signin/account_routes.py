@@ -6,11 +6,11 @@ from uuid import UUID
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.access.signin import account, cookies, passkeys, passwords, schemas, sessions
+from sinemora.access.signin import account, cookies, identity_provider, passkeys, passwords, schemas, sessions
 from sinemora.access.signin.models import Factor
 from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants import audit
-from sinemora.access.tenants.access import Admin, Confirmed, Person, signed_in_router
+from sinemora.access.tenants.access import Admin, Confirmed, OfAllTenants, Person, signed_in_router
 from sinemora.access.tenants.models import BrowserSession, Tenant
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
@@ -19,6 +19,7 @@ from sinemora.kit.http.routes import BoundedRoute
 
 # Not `ProductRoute`: what these routes store belongs to a person, not to the tenant of idempotency keys.
 router = signed_in_router("/v1/account", "account", route_class=BoundedRoute)
+router.dependencies.append(OfAllTenants)
 policy_router = signed_in_router("/v1/sign-in-policy", "members")
 
 
@@ -151,16 +152,17 @@ def read_sign_in_policy(session: SessionDep, actor: Admin) -> schemas.SignInPoli
 
 @policy_router.put("", dependencies=[Confirmed], responses=responses(409, 422))
 def set_sign_in_policy(body: schemas.SignInPolicyUpdate, session: SessionDep, actor: Admin) -> schemas.SignInPolicyRead:
-    """Set the rules of sign-in. Members without a required second factor can then only set one up."""
-    tenant = account.require_second_factor(session, actor, body.second_factor_required)
-    audit.record(
-        session,
-        actor,
-        "sign_in_policy.updated",
-        tenant.id,
-        tenant.name,
-        second_factor_required=body.second_factor_required,
-    )
+    """Set the rules of sign-in. Members without a required second factor can then only set one up.
+
+    Only owners require single sign-on; sessions of members that another credential opened then end.
+    """
+    if body.second_factor_required is not None:
+        account.require_second_factor(session, actor, body.second_factor_required)
+    if body.single_sign_on_required is not None:
+        identity_provider.require(session, actor, body.single_sign_on_required)
+    tenant = session.get_one(Tenant, actor.tenant_id)
+    fields = body.model_dump(exclude_unset=True)
+    audit.record(session, actor, "sign_in_policy.updated", tenant.id, tenant.name, **fields)
     return schemas.SignInPolicyRead.model_validate(tenant)
 
 

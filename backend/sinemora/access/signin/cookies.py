@@ -35,7 +35,8 @@ def set_session(response: Response, opened: Opened) -> None:
     )
     csrf = csrf_token(opened.secret)
     response.set_cookie(cookie_name(CSRF_COOKIE), csrf, max_age=life_s, secure=secure, samesite="lax", path="/")
-    set_device(response, opened.device)
+    if opened.device is not None:
+        set_device(response, opened.device)
     response.delete_cookie(cookie_name(STEP_COOKIE), path=_STEP_PATH, secure=secure, httponly=True)
 
 

@@ -1,15 +1,17 @@
-"""Tables of sign-in. They belong to people, not to tenants, so only system sessions see them."""
+"""Tables of sign-in. Those of people belong to no tenant, so only system sessions see them."""
 
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, func, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, LargeBinary, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, TEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from sinemora.kit.db import Base, Identified
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.errors import taken_as
+from sinemora.kit.http.etag import Versioned
 
 
 class Purpose(StrEnum):
@@ -98,6 +100,51 @@ class Identity(Base):
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_used_at: Mapped[datetime]
+
+
+class IdentityProvider(Identified, Versioned, TenantOwned, Base):
+    """OpenID provider of one tenant. `roles` is the role of each group; the secret is encrypted."""
+
+    __tablename__ = "identity_providers"
+    __table_args__ = (UniqueConstraint("tenant_id"),)
+
+    issuer: Mapped[str]
+    client_id: Mapped[str]
+    client_secret: Mapped[bytes] = mapped_column(LargeBinary)
+    scopes: Mapped[str]
+    groups_claim: Mapped[str]
+    roles: Mapped[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """Return the name in the audit log."""
+        return self.issuer
+
+
+class SignInDomain(Identified, TenantOwned, Base):
+    """Domain of e-mail addresses whose people sign in at the tenant's identity provider, once it is verified.
+
+    `record` is the TXT record that proves it. One tenant at most has verified a domain. `checked_at` is the last look
+    at the record, which has been gone since `missing_since`.
+    """
+
+    __tablename__ = "sign_in_domains"
+    rows_max = 20
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "domain", info=taken_as("domain_exists")),
+        Index("ix_sign_in_domains_verified", "domain", unique=True, postgresql_where=text("verified_at IS NOT NULL")),
+    )
+
+    domain: Mapped[str]
+    record: Mapped[str]
+    verified_at: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]
+    missing_since: Mapped[datetime | None]
+
+    @property
+    def name(self) -> str:
+        """Return the name in the audit log."""
+        return self.domain
 
 
 class Passkey(Identified, Base):

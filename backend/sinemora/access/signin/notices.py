@@ -38,6 +38,15 @@ def factor_changed(session: Session, user: User, change: str, browser: str, at: 
     _post(session, user, "factor_changed", "Your Sinemora sign-in was changed", text)
 
 
+def record_missing(session: Session, user: User, domain: str, record: str, until: datetime) -> None:
+    """Notify an owner that the record of a verified domain is gone."""
+    text = (
+        f"The TXT record of {domain} is gone: {record}. Until {_time(until)} the people of this domain still sign in at"
+        " your identity provider."
+    )
+    _post(session, user, "record_missing", f"Set the DNS record of {domain} again", text, "")
+
+
 def password_reset(session: Session, user: User, link: str) -> None:
     """Send the link with which a person sets a new password."""
     paragraphs = (
@@ -48,9 +57,9 @@ def password_reset(session: Session, user: User, link: str) -> None:
     outbox.post(session, "password_reset", Mail(user.email, "Set a new Sinemora password", paragraphs), RESET_VALID_FOR)
 
 
-def _post(session: Session, user: User, kind: str, subject: str, text: str) -> None:
+def _post(session: Session, user: User, kind: str, subject: str, text: str, more: str = _NOT_YOU) -> None:
     try:
-        outbox.post(session, kind, Mail(user.email, subject, (text, _NOT_YOU)), _VALID_FOR)
+        outbox.post(session, kind, Mail(user.email, subject, (text, more) if more else (text,)), _VALID_FOR)
     except ProductError as error:
         # A sign-in must not depend on the mail server.
         if settings().smtp_url is not None:

@@ -13,7 +13,6 @@ from sinemora.access.signin import account, queries, service, sessions, throttle
 from sinemora.access.signin.models import Passkey, Purpose
 from sinemora.access.signin.relying_party import challenge_of, credential_id_of, relying_party
 from sinemora.access.signin.sessions import Browser, Opened
-from sinemora.access.tenants import queries as tenant_queries
 from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import Method, User
 from sinemora.kit.db import system_session
@@ -94,14 +93,14 @@ def _request_options(session: Session, user_id: UUID | None, now: datetime) -> d
 def sign_in(credential: dict[str, Any], browser: Browser) -> Opened:
     """Open a session by a passkey alone, which verifies its user: two factors in one.
 
-    ProductError `passkey_refused` (401), `too_many_attempts` (429).
+    ProductError `passkey_refused` (401), `single_sign_on_required` (403), `too_many_attempts` (429).
     """
     # By the passkey: counted together, failures of strangers would refuse everybody's.
     counted = throttle.begin(str(credential.get("id")), browser.address, what="passkey")
     now = datetime.now(UTC)
     with system_session() as session:
         user = _prove(session, credential, None, now)
-        membership = tenant_queries.first_membership(session, user.id) if user else None
+        membership = service.way_in(session, user, Method.passkey) if user else None
         if user is not None and membership is not None:
             throttle.forgive(counted)
             known = browser.device_of(user) is not None

@@ -64,7 +64,9 @@ def send_reset(email: str) -> None:
     now = datetime.now(UTC)
     with system_session() as session:
         user = tenant_queries.user_by_email(session, email.strip().lower())
-        if user is None or user.password_changed_at is None or not mail.is_configured():
+        if user is None or not mail.is_configured():
+            return
+        if user.password_changed_at is None and queries.has_identity(session, user.id):
             return  # who never had a password signs in at the provider, which must be able to end that
         hour_ago = now - timedelta(hours=1)
         if queries.tokens_since(session, user.id, Purpose.password_reset, hour_ago) < _LINKS_AN_HOUR:

@@ -21,23 +21,29 @@ _SIGN_IN = "/sign-in"
 router = APIRouter(prefix="/v1/auth/provider", route_class=ForeignRoute, tags=["auth"])
 
 
-@router.get("")
-def read_provider() -> ProviderRead:
-    """Return the OpenID provider that people can sign in with."""
-    return ProviderRead(name=single_sign_on.provider_name())
+DomainOf = Annotated[str | None, Query(max_length=254, description="Domain of the person's e-mail address")]
+
+
+@router.get("", responses=responses(422, 429))
+def read_provider(request: Request, domain: DomainOf = None) -> ProviderRead:
+    """Return the OpenID provider of the installation, and whether people of a domain have one."""
+    rate_limit.limit_address(request)
+    of_domain = domain is not None and single_sign_on.has_provider(domain)
+    return ProviderRead(name=single_sign_on.provider_name(), of_domain=of_domain)
 
 
 @router.get("/start", status_code=303, response_class=RedirectResponse, responses=responses(404, 422, 429))
 def start_provider_sign_in(
     request: Request,
     next_path: Annotated[str, Query(alias="next", max_length=2000, description="Path to open when signed in")] = "/",
+    domain: DomainOf = None,
 ) -> RedirectResponse:
-    """Send the browser to the OpenID provider (authorization code flow with PKCE)."""
+    """Send the browser to the OpenID provider of a domain, or of the installation (code flow with PKCE)."""
     rate_limit.limit_address(request)
     try:
-        begun = single_sign_on.begin(next_path if _OWN_PATH.fullmatch(next_path) else "/")
+        begun = single_sign_on.begin(next_path if _OWN_PATH.fullmatch(next_path) else "/", domain)
     except ProductError as error:
-        if error.status == 404:
+        if error.status == 404 and domain is None:
             raise
         return _back(_SIGN_IN, failed=error.code)
     response = RedirectResponse(begun.url, 303)
@@ -51,6 +57,7 @@ def finish_provider_sign_in(
     state: Annotated[str, Query(max_length=1000)] = "",
     code: Annotated[str, Query(max_length=4000)] = "",
     error: Annotated[str, Query(max_length=1000, description="Refusal of the provider")] = "",
+    iss: Annotated[str, Query(max_length=1000, description="Issuer of the response (RFC 9207)")] = "",
 ) -> RedirectResponse:
     """Open a session by the answer of the OpenID provider, and send the browser to the page it asked for."""
     rate_limit.limit_address(request)
@@ -58,7 +65,8 @@ def finish_provider_sign_in(
         return _back(_SIGN_IN, failed="provider_refused")
     step = cookie_of(request, cookies.STEP_COOKIE)
     try:
-        result, next_path = single_sign_on.finish(step, state, code, cookies.browser_of(request))
+        answer = single_sign_on.Answer(state, code, iss)
+        result, next_path = single_sign_on.finish(step, answer, cookies.browser_of(request))
     except ProductError as refused:
         if refused.status == 404:
             raise

@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
-from sinemora.access.signin.models import OneTimeToken, Passkey, Purpose, RecoveryCode, TotpSecret
-from sinemora.access.tenants.models import BrowserSession, Membership, Tenant
+from sinemora.access.signin.models import Identity, OneTimeToken, Passkey, Purpose, RecoveryCode, TotpSecret
+from sinemora.access.tenants.models import BrowserSession, Membership, Method, Tenant
 
 
 def token(session: Session, digest: bytes, purpose: Purpose, now: datetime) -> OneTimeToken | None:
@@ -45,19 +45,23 @@ def sessions(user_id: UUID, now: datetime) -> Select[BrowserSession]:
     return select(BrowserSession).where(BrowserSession.user_id == user_id, BrowserSession.expires_at > now)
 
 
-def oldest_sessions(session: Session, user_id: UUID, kept: int) -> Sequence[BrowserSession]:
-    """Return the sessions of a user beyond the `kept` newest."""
+def oldest_sessions(session: Session, user_id: UUID, tenant_id: UUID | None, kept: int) -> Sequence[BrowserSession]:
+    """Return the sessions of a user beyond the `kept` newest: by the identity provider of a tenant, or all others."""
+    by_provider = BrowserSession.method == Method.identity_provider
+    counted = by_provider & (BrowserSession.tenant_id == tenant_id) if tenant_id else ~by_provider
     return session.scalars(
         select(BrowserSession)
-        .where(BrowserSession.user_id == user_id)
+        .where(BrowserSession.user_id == user_id, counted)
         .order_by(BrowserSession.created_at.desc(), BrowserSession.id)
         .offset(kept)
     ).all()
 
 
-def end_sessions(session: Session, user_id: UUID, kept: UUID | None = None) -> int:
-    """Delete the browser sessions of a user in all tenants, except `kept`. Return their number."""
+def end_sessions(session: Session, user_id: UUID, kept: UUID | None = None, tenant_id: UUID | None = None) -> int:
+    """Delete the browser sessions of a user in all tenants, or in one, except `kept`. Return their number."""
     statement = delete(BrowserSession).where(BrowserSession.user_id == user_id)
+    if tenant_id is not None:
+        statement = statement.where(BrowserSession.tenant_id == tenant_id)
     if kept is not None:
         statement = statement.where(BrowserSession.id != kept)
     return len(session.scalars(statement.returning(BrowserSession.id)).all())
@@ -74,6 +78,11 @@ def confirmed_totp(session: Session, user_id: UUID) -> TotpSecret | None:
     return session.scalars(
         select(TotpSecret).where(TotpSecret.user_id == user_id, TotpSecret.confirmed_at.is_not(None)).with_for_update()
     ).one_or_none()
+
+
+def has_identity(session: Session, user_id: UUID) -> bool:
+    """Return whether a user has signed in at the provider of the installation."""
+    return session.scalar(select(Identity.subject).where(Identity.user_id == user_id).limit(1)) is not None
 
 
 def passkeys(session: Session, user_id: UUID) -> Sequence[Passkey]:

@@ -21,7 +21,7 @@ router = signed_in_router("/v1/auth", "auth")
 
 
 @sign_in_router.post(
-    "/sign-in", response_model=schemas.SessionRead, responses={**_NEEDS_FACTOR, **responses(401, 422, 429)}
+    "/sign-in", response_model=schemas.SessionRead, responses={**_NEEDS_FACTOR, **responses(401, 403, 422, 429)}
 )
 async def sign_in(body: schemas.SignIn, request: Request, response: Response) -> schemas.SessionRead | Response:
     """Open a browser session, or ask for a second factor (202) if the user has one.
@@ -36,7 +36,7 @@ async def sign_in(body: schemas.SignIn, request: Request, response: Response) ->
     return _answer(result, response)
 
 
-@sign_in_router.post("/second-factor", responses=responses(401, 422, 429))
+@sign_in_router.post("/second-factor", responses=responses(401, 403, 422, 429))
 def send_second_factor(body: schemas.SecondFactor, request: Request, response: Response) -> schemas.SessionRead:
     """Finish a sign-in with a code of the authenticator app or a recovery code."""
     opened = service.second_factor(cookie_of(request, cookies.STEP_COOKIE), body.code, cookies.browser_of(request))
@@ -49,13 +49,13 @@ def create_passkey_options(request: Request) -> schemas.PasskeyOptions:
     return schemas.PasskeyOptions(options=passkeys.request_options(cookie_of(request, cookies.STEP_COOKIE)))
 
 
-@sign_in_router.post("/passkey", responses=responses(401, 409, 422, 429))
+@sign_in_router.post("/passkey", responses=responses(401, 403, 409, 422, 429))
 def sign_in_by_passkey(body: schemas.PasskeyProof, request: Request, response: Response) -> schemas.SessionRead:
     """Open a browser session with a passkey instead of a password; the device verifies the user."""
     return session_of(passkeys.sign_in(body.credential, cookies.browser_of(request)), response)
 
 
-@sign_in_router.post("/second-factor/passkey", responses=responses(401, 409, 422, 429))
+@sign_in_router.post("/second-factor/passkey", responses=responses(401, 403, 409, 422, 429))
 def send_passkey(body: schemas.PasskeyProof, request: Request, response: Response) -> schemas.SessionRead:
     """Finish a sign-in with a passkey as its second factor."""
     step = cookie_of(request, cookies.STEP_COOKIE)

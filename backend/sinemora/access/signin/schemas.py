@@ -1,7 +1,7 @@
 """JSON schemas of sign-in and of a person's account."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, ConfigDict, Field, SecretStr
@@ -9,8 +9,10 @@ from pydantic import AfterValidator, ConfigDict, Field, SecretStr
 from sinemora.access.signin.models import Factor
 from sinemora.access.tenants.models import Method, Role
 from sinemora.access.tenants.schemas import EmailAddress, PersonName, TenantName
+from sinemora.kit.host_names import domain_of
+from sinemora.kit.http_authentication import Username, check_http
 from sinemora.kit.names import Name, checked_name
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 
 Secret = Annotated[SecretStr, Field(min_length=1, max_length=1024)]
 Code = Annotated[str, Field(min_length=6, max_length=40)]
@@ -64,9 +66,73 @@ class PasskeyCreate(Write):
 
 
 class ProviderRead(Read):
-    """OpenID provider of the installation; null without one."""
+    """OpenID provider of the installation, null without one; whether people of a domain have a provider."""
 
     name: str | None
+    of_domain: bool
+
+
+def _issuer(text: str) -> str:
+    check_http(text)
+    return text  # with its last slash: it is compared with the one that the provider names
+
+
+def _scopes(text: str) -> str:
+    if "openid" not in text.split():
+        raise ValueError("must contain openid")
+    return " ".join(text.split())
+
+
+GroupRole = Literal[Role.viewer, Role.editor, Role.admin]
+Group = Annotated[str, Field(min_length=1, max_length=200)]
+Domain = Annotated[str, Field(min_length=3, max_length=254, examples=["example.com"]), AfterValidator(domain_of)]
+
+
+class IdentityProviderWrite(Write):
+    """OpenID provider of the tenant: members who sign in there have the highest role that their groups give."""
+
+    issuer: Annotated[str, Field(max_length=500, examples=["https://login.example.com"]), AfterValidator(_issuer)]
+    client_id: Username
+    client_secret: Omittable[Secret] = None
+    scopes: Annotated[str, Field(max_length=500), AfterValidator(_scopes)] = "openid email profile"
+    groups_claim: Annotated[str, Field(min_length=1, max_length=200)] = "groups"
+    roles: Annotated[dict[Group, GroupRole], Field(min_length=1, max_length=100)]
+
+
+class IdentityProviderRead(Read):
+    """OpenID provider of the tenant, without its secret."""
+
+    issuer: str
+    client_id: str
+    scopes: str
+    groups_claim: str
+    roles: dict[str, Role]
+    redirect_uri: str
+    created_at: datetime
+    version: int
+
+
+class IdentityProviderTestRead(Read):
+    """Result of a test; null if nothing is wrong."""
+
+    error: str | None
+
+
+class SignInDomainCreate(Write):
+    """Domain of e-mail addresses to verify."""
+
+    domain: Domain
+
+
+class SignInDomainRead(Read):
+    """Domain whose people sign in at the tenant's identity provider, once it is verified by the TXT record."""
+
+    id: UUID
+    domain: str
+    record: str
+    verified_at: datetime | None
+    missing_since: datetime | None
+    created_at: datetime
 
 
 class PasskeyOptions(Read):
@@ -217,9 +283,11 @@ class SignInPolicyRead(Read):
     """Rules of sign-in for the members of a tenant."""
 
     second_factor_required: bool
+    single_sign_on_required: bool
 
 
 class SignInPolicyUpdate(Write):
-    """Rules of sign-in to set."""
+    """Rules of sign-in to set; an omitted one stays."""
 
-    second_factor_required: bool
+    second_factor_required: Omittable[bool] = None
+    single_sign_on_required: Omittable[bool] = None

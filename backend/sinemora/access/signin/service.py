@@ -48,17 +48,39 @@ def begin(email: str, browser: Browser) -> Attempt:
 def finish(attempt: Attempt, fits: bool, browser: Browser) -> Opened | Pending:
     """Open a session for an attempt whose password `fits`, or ask for a second factor.
 
-    ProductError `bad_credentials` (401).
+    ProductError `bad_credentials` (401), `single_sign_on_required` (403).
     """
     user = attempt.user
     with system_session() as session:
         if user is not None and not fits:
             sessions.record(session, user, "session.refused", browser)
-        membership = tenant_queries.first_membership(session, user.id) if user and fits else None
+        membership = way_in(session, user, Method.password) if user and fits else None
         if user is not None and membership is not None:
             throttle.forgive(attempt.counted)
             return after_first_factor(session, user, membership, browser, Method.password, known=attempt.known)
     raise ProductError("bad_credentials", 401, "Bad credentials: e-mail address or password is wrong.")
+
+
+def way_in(session: Session, user: User, method: Method) -> Membership | None:
+    """Return the membership that a proved credential opens; None without any.
+
+    ProductError `single_sign_on_required` (403).
+    """
+    now = datetime.now(UTC)
+    rows = tenant_queries.ways_in(session, user.id)
+    opened = next((membership for membership, tenant in rows if membership.opens_by(method, tenant, now)), None)
+    if rows and opened is None:
+        raise single_sign_on_required()
+    return opened
+
+
+def single_sign_on_required() -> ProductError:
+    """Return the refusal of a person whom the identity provider of the tenant has to let in."""
+    return ProductError(
+        "single_sign_on_required",
+        403,
+        "Single sign-on required: enter your e-mail address on the sign-in page, and continue at your provider.",
+    )
 
 
 def after_first_factor(
@@ -117,7 +139,7 @@ def fail_step(session: Session, step: OneTimeToken, user: User, browser: Browser
 def open_after_step(session: Session, step: OneTimeToken, user: User, browser: Browser) -> Opened:
     """Open the session of a sign-in whose second factor is proved. ProductError `bad_credentials` (401)."""
     session.delete(step)
-    membership = tenant_queries.first_membership(session, user.id)
+    membership = way_in(session, user, Method(step.data["method"]))
     if membership is None:
         raise ProductError("bad_credentials", 401, "Bad credentials: this person is no member of a tenant.")
     return sessions.open_session(

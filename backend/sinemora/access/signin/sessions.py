@@ -11,7 +11,7 @@ from sinemora.access.signin import notices, queries, throttle
 from sinemora.access.signin.user_agents import browser_name
 from sinemora.access.tenants import audit
 from sinemora.access.tenants import queries as tenant_queries
-from sinemora.access.tenants.access import Actor
+from sinemora.access.tenants.access import Actor, is_factor_due
 from sinemora.access.tenants.models import BrowserSession, Membership, Method, Role, Tenant, User
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
@@ -47,13 +47,16 @@ class Browser:
 
 @dataclass(frozen=True)
 class Opened:
-    """New browser session: user, tenant, role, the secret for its cookie, and a token of the browser."""
+    """New browser session: user, tenant, role, the secret for its cookie, and a token of the browser.
+
+    A session of one tenant has no `device`: such a token lets the browser try passwords of the account.
+    """
 
     user: User
     tenant: Tenant
     role: Role
     secret: str
-    device: str
+    device: str | None
     second_factor_due: bool
 
 
@@ -69,33 +72,33 @@ def open_session(
 ) -> Opened:
     """Open a browser session in a system session, record it, and notify the person of a new browser (`known` false).
 
-    A person has at most 50 sessions: the oldest one ends.
+    A person has at most 50 sessions, and 50 by the identity provider of each tenant: the oldest one ends.
     """
     now = datetime.now(UTC)
-    for old in queries.oldest_sessions(session, user.id, _SESSIONS_MAX - 1):
+    of_one_tenant = membership.tenant_id if method == Method.identity_provider else None
+    for old in queries.oldest_sessions(session, user.id, of_one_tenant, _SESSIONS_MAX - 1):
         session.delete(old)
     secret = secrets.token_urlsafe(32)
-    session.add(
-        BrowserSession(
-            tenant_id=membership.tenant_id,
-            user_id=user.id,
-            secret_digest=digest(secret),
-            expires_at=now + timedelta(hours=settings().session_hours),
-            method=method,
-            second_factor=second_factor,
-            address=browser.address,
-            user_agent=browser.user_agent[:200],
-            authenticated_at=now,
-            last_used_at=now,
-        )
+    row = BrowserSession(
+        tenant_id=membership.tenant_id,
+        user_id=user.id,
+        secret_digest=digest(secret),
+        expires_at=now + timedelta(hours=settings().session_hours),
+        method=method,
+        second_factor=second_factor,
+        address=browser.address,
+        user_agent=browser.user_agent[:200],
+        authenticated_at=now,
+        last_used_at=now,
     )
+    session.add(row)
     fields = {"method": method.value, "second_factor": second_factor, **browser.described()}
     audit.record_session(session, membership.tenant_id, user, "session.created", fields)
-    if not known and now - user.created_at > _FIRST_BROWSERS:
+    if not known and of_one_tenant is None and now - user.created_at > _FIRST_BROWSERS:
         notices.new_browser(session, user, browser.named(), now)
     tenant = session.get_one(Tenant, membership.tenant_id)
-    due = tenant.second_factor_required and not second_factor
-    return Opened(user, tenant, membership.role, secret, throttle.device_token(user.password_hash), due)
+    device = None if of_one_tenant else throttle.device_token(user.password_hash)
+    return Opened(user, tenant, membership.role, secret, device, is_factor_due(tenant, row))
 
 
 def sign_out(secret: str, browser: Browser) -> None:
@@ -109,9 +112,14 @@ def sign_out(secret: str, browser: Browser) -> None:
 
 
 def list_sessions(actor: Actor, page: PageQuery) -> Slice[tuple[BrowserSession, str]]:
-    """Return the unexpired sessions of a person in all tenants, newest first, each with the name of its tenant."""
+    """Return the unexpired sessions of a person in all tenants, newest first, each with the name of its tenant.
+
+    A session of one tenant shows those of this tenant.
+    """
     with system_session() as session:
         statement = queries.sessions(actor.id, datetime.now(UTC))
+        if actor.of_one_tenant:
+            statement = statement.where(BrowserSession.tenant_id == actor.tenant_id)
         rows = paginate(session, statement, page, BrowserSession.created_at, BrowserSession.id, descending=True)
         names = {tenant.id: tenant.name for tenant in queries.tenants(session, actor.id)}
     return Slice([(row, names.get(row.tenant_id, "")) for row in rows.items], rows.next_cursor)
@@ -121,7 +129,8 @@ def end_session(actor: Actor, session_id: UUID, browser: Browser) -> None:
     """End one session of the caller. ProductError `session_unknown`."""
     with system_session() as session:
         row = session.get(BrowserSession, session_id)
-        if row is None or row.user_id != actor.id:
+        is_elsewhere = row is not None and actor.of_one_tenant and row.tenant_id != actor.tenant_id
+        if row is None or row.user_id != actor.id or is_elsewhere:
             raise NotFound("session")
         session.delete(row)
         user = session.get_one(User, actor.id)
@@ -129,10 +138,16 @@ def end_session(actor: Actor, session_id: UUID, browser: Browser) -> None:
 
 
 def end_sessions(actor: Actor, browser: Browser, *, keep_this: bool) -> None:
-    """End all sessions of the caller in all tenants; `keep_this` keeps the session of this request."""
+    """End all sessions of the caller in all tenants, or in the one of the session; `keep_this` keeps this session."""
     with system_session() as session:
-        ended = queries.end_sessions(session, actor.id, actor.session_id if keep_this else None)
-        record(session, session.get_one(User, actor.id), "session.all_ended", browser, sessions=ended)
+        tenant_id = actor.tenant_id if actor.of_one_tenant else None
+        ended = queries.end_sessions(session, actor.id, actor.session_id if keep_this else None, tenant_id)
+        user = session.get_one(User, actor.id)
+        if tenant_id is None:
+            record(session, user, "session.all_ended", browser, sessions=ended)
+        else:
+            fields = {"sessions": ended, **browser.described()}
+            audit.record_session(session, tenant_id, user, "session.all_ended", fields)
 
 
 def record(session: Session, user: User, action: str, browser: Browser | None, **detail: object) -> None:

@@ -1,16 +1,31 @@
-"""Sign-in through the OpenID provider of the installation; membership and role follow the groups of the person."""
+"""Sign-in through an OpenID provider: that of the installation, or a tenant's. The role follows the person's groups.
+
+The operator sets the provider of the installation, which vouches for everybody. A tenant's vouches for people of the
+tenant's verified domains, in this tenant alone: the session that it opens reaches nothing else of a person.
+"""
 
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 import structlog
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from sinemora.access.signin import group_roles, queries, service, sessions, tokens
-from sinemora.access.signin.models import Identity, Purpose
+from sinemora.access.signin import (
+    domains,
+    group_roles,
+    identity_provider,
+    queries,
+    service,
+    sessions,
+    tenant_people,
+    tokens,
+)
+from sinemora.access.signin.models import Identity, IdentityProvider, Purpose
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.access.signin.service import STEP_LIFE, Pending
 from sinemora.access.signin.sessions import Browser, Opened
@@ -18,13 +33,20 @@ from sinemora.access.tenants import queries as tenant_queries
 from sinemora.access.tenants.models import Membership, Method, Role, User
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.mail import is_address
-from sinemora.kit.security import digest, hash_password
+from sinemora.kit.errors import NotFound, ProductError, existing
+from sinemora.kit.host_names import domain_of
+from sinemora.kit.security import digest
 
 log = structlog.get_logger(__name__)
 
-CALLBACK = "/v1/auth/provider/callback"
+
+@dataclass(frozen=True)
+class Answer:
+    """Authorization response: state, code and issuer (RFC 9207), each empty if it is missing."""
+
+    state: str
+    code: str
+    issuer: str
 
 
 @dataclass(frozen=True)
@@ -45,6 +67,20 @@ def _client(issuer: str, client_id: str, client_secret: str, redirect_uri: str, 
     return OpenIdClient(issuer, client_id, client_secret, redirect_uri, scopes)
 
 
+def has_provider(domain: str) -> bool:
+    """Return whether people of a domain sign in at the provider of a tenant."""
+    with system_session() as session:
+        return _of_domain(session, domain) is not None
+
+
+def _of_domain(session: Session, domain: str) -> IdentityProvider | None:
+    try:
+        owner = session.scalars(domains.verified(domain_of(domain))).one_or_none()
+    except ValueError:  # no domain: of nobody
+        return None
+    return identity_provider.find(session, owner.tenant_id) if owner else None
+
+
 def _provider() -> OpenIdClient:
     """Return the client of the settings. ProductError `provider_unknown` (404)."""
     if not settings().oidc_issuer:
@@ -54,17 +90,27 @@ def _provider() -> OpenIdClient:
         settings().oidc_issuer,
         settings().oidc_client_id,
         secret.get_secret_value() if secret else "",
-        settings().public_url + CALLBACK,
+        identity_provider.redirect_uri(),
         settings().oidc_scopes,
     )
 
 
-def begin(next_path: str) -> BegunSignIn:
-    """Start a sign-in that ends at `next_path`. ProductError `provider_unknown` (404), `provider_failed` (409)."""
+def begin(next_path: str, domain: str | None) -> BegunSignIn:
+    """Start a sign-in that ends at `next_path`, at the provider of a domain or of the installation.
+
+    ProductError `provider_unknown` (404), `provider_failed` (409).
+    """
+    tenant_id = None
+    if domain is None:
+        client = _provider()
+    else:
+        with system_session() as session:
+            row = existing(_of_domain(session, domain), "provider")
+            client, tenant_id = identity_provider.client_of(row), row.tenant_id
     try:
-        request = _provider().authorization()
+        request = client.authorization()
     except OpenIdError as error:
-        raise _failed(error) from None
+        raise _failed(error, tenant_id) from None
     with system_session() as session:
         secret = tokens.create(
             session,
@@ -76,11 +122,14 @@ def begin(next_path: str) -> BegunSignIn:
             nonce=request.nonce,
             verifier=request.verifier,
             next=next_path,
+            tenant_id=str(tenant_id) if tenant_id else None,
+            issuer=client.issuer,
+            client_id=client.client_id,
         )
     return BegunSignIn(request.url, secret)
 
 
-def finish(step_secret: str | None, state: str, code: str, browser: Browser) -> tuple[Opened | Pending, str]:
+def finish(step_secret: str | None, answer: Answer, browser: Browser) -> tuple[Opened | Pending, str]:
     """Finish a sign-in with the provider's answer. Return the session, or what it lacks, and the path to open.
 
     ProductError `sign_in_expired`, `provider_failed`, `provider_email_unverified`, `provider_no_role`.
@@ -92,17 +141,32 @@ def finish(step_secret: str | None, state: str, code: str, browser: Browser) -> 
         if step is not None:
             session.delete(step)
     # Another browser than the one that began has no cookie: nobody is signed in to an account of somebody else.
-    if not kept or not secrets.compare_digest(str(kept["state"]), state):
-        raise ProductError("sign_in_expired", 409, "Sign-in expired: start it again.")
+    if not kept or not secrets.compare_digest(str(kept["state"]), answer.state):
+        raise _expired()
+    tenant_id = UUID(kept["tenant_id"]) if kept.get("tenant_id") else None
+    client = _provider() if tenant_id is None else _client_of(tenant_id)
+    # A code goes to the provider that issued it alone, although the settings have another one by now.
+    if (client.issuer, client.client_id) != (kept.get("issuer"), kept.get("client_id")):
+        raise _expired()
     try:
-        claims = _provider().claims(code, kept["nonce"], kept["verifier"])
+        client.refuse_mixed_up(answer.issuer)
+        claims = client.claims(answer.code, kept["nonce"], kept["verifier"])
     except OpenIdError as error:
-        raise _failed(error) from None
+        raise _failed(error, tenant_id) from None
+    # "mfa" (RFC 8176): the provider has asked for several factors itself.
+    strong = "mfa" in claims["amr"] if isinstance(claims.get("amr"), list) else False
     with system_session() as session:
+        if tenant_id is not None:
+            try:
+                user, membership = tenant_people.admit(session, tenant_id, client, claims, browser, now)
+            except IntegrityError:  # the same new person in two browsers at once
+                raise _expired() from None
+            opened = sessions.open_session(
+                session, user, membership, browser, Method.identity_provider, second_factor=strong, known=True
+            )
+            return opened, kept["next"]
         user, membership = _admit(session, claims, browser, now)
         known = browser.device_of(user) is not None
-        # "mfa" (RFC 8176): the provider has asked for several factors itself.
-        strong = "mfa" in claims["amr"] if isinstance(claims.get("amr"), list) else False
         if strong:
             opened = sessions.open_session(
                 session, user, membership, browser, Method.provider, second_factor=True, known=known
@@ -112,19 +176,29 @@ def finish(step_secret: str | None, state: str, code: str, browser: Browser) -> 
         return result, kept["next"]
 
 
+def _client_of(tenant_id: UUID) -> OpenIdClient:
+    """Return the client of a tenant. ProductError `sign_in_expired`: it has no provider any more."""
+    with system_session() as session:
+        row = identity_provider.find(session, tenant_id)
+        if row is None:
+            raise _expired()
+        return identity_provider.client_of(row)
+
+
 def _admit(session: Session, claims: dict[str, Any], browser: Browser, now: datetime) -> tuple[User, Membership]:
     """Return the person of the claims as a member of the tenant, both created if necessary."""
     tenant = tenant_queries.tenant_by_name(session, settings().oidc_tenant)
     if tenant is None:
-        raise _failed(OpenIdError(f"no tenant is named {settings().oidc_tenant!r}: see SINEMORA_OIDC_TENANT"))
+        raise _failed(OpenIdError(f"no tenant is named {settings().oidc_tenant!r}: see SINEMORA_OIDC_TENANT"), None)
     user = _user(session, claims, now)
-    role = group_roles.role_of(_groups(claims), group_roles.parse(settings().oidc_roles))
+    groups = group_roles.groups_of(claims, settings().oidc_groups_claim)
+    role = group_roles.role_of(groups, group_roles.parse(settings().oidc_roles))
     membership = session.get(Membership, (tenant.id, user.id), with_for_update={"of": Membership})
     if role is None:
         if membership is not None:
             sessions.record(session, user, "session.refused", browser, reason="no role for the groups")
             session.commit()  # the refusal is recorded although it is an error
-        raise ProductError("provider_no_role", 403, "Not allowed: none of your groups has a role here.")
+        raise tenant_people.no_role()
     if membership is None:
         membership = Membership(tenant_id=tenant.id, user_id=user.id, role=role)
         session.add(membership)
@@ -133,6 +207,8 @@ def _admit(session: Session, claims: dict[str, Any], browser: Browser, now: date
     elif membership.role not in (role, Role.owner):  # a provider must not leave a tenant without an owner
         sessions.record(session, user, "member.role_changed", browser, before=membership.role, after=role.value)
         membership.role = role
+    if not membership.opens_by(Method.provider, tenant, now):
+        raise service.single_sign_on_required()
     return user, membership
 
 
@@ -142,28 +218,23 @@ def _user(session: Session, claims: dict[str, Any], now: datetime) -> User:
     if identity is not None:
         identity.last_used_at = now
         return session.get_one(User, identity.user_id)
-    email = str(claims.get("email", "")).strip().lower()
-    if claims.get("email_verified") is not True or not is_address(email):
-        raise ProductError(
-            "provider_email_unverified", 403, "Not allowed: the provider has not verified your e-mail address."
-        )
-    user = tenant_queries.user_by_email(session, email)
-    if user is None:
-        user = User(email=email, password_hash=hash_password(secrets.token_urlsafe(32)))
-        session.add(user)
-        session.flush()
-        user.password_changed_at = None  # no password was ever set; null given to a new row means the default
+    email = tenant_people.address(claims)
+    if claims.get("email_verified") is not True or email is None:
+        raise tenant_people.unverified()
+    user = tenant_queries.user_by_email(session, email) or tenant_people.new_user(session, email)
     session.add(Identity(issuer=claims["iss"], subject=claims["sub"], user_id=user.id, last_used_at=now))
     return user
 
 
-def _groups(claims: dict[str, Any]) -> set[str]:
-    groups = claims.get(settings().oidc_groups_claim)
-    return {str(group) for group in groups} if isinstance(groups, list) else set()
+def _expired() -> ProductError:
+    return ProductError("sign_in_expired", 409, "Sign-in expired: start it again.")
 
 
-def _failed(error: OpenIdError) -> ProductError:
-    log.warning("OpenID provider failed", error=str(error))
+def _failed(error: OpenIdError, tenant_id: UUID | None) -> ProductError:
+    log.warning("OpenID provider failed", error=str(error), tenant_id=str(tenant_id) if tenant_id else None)
     return ProductError(
-        "provider_failed", 409, "Provider failed: try again, or inform the operator, whose log has the reason."
+        "provider_failed",
+        409,
+        "Provider failed: try again, or inform the operator, whose log has the reason. An owner can test the provider"
+        " of a tenant.",
     )

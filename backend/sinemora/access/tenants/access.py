@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import BaseRoute
 
 from sinemora.access.tenants import mesh_limits, queries
-from sinemora.access.tenants.models import Role
+from sinemora.access.tenants.models import BrowserSession, Method, Role, Tenant
 from sinemora.kit import mesh_limit
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
@@ -42,6 +42,8 @@ CONFIRMED_FOR = timedelta(minutes=10)
 _USED_AGAIN = timedelta(minutes=1)
 # Open to members who still have to set up the second factor that their tenant requires.
 _BEFORE_SECOND_FACTOR = ("/v1/auth/", "/v1/account")
+# Open to sessions of one tenant, which see and end those of this tenant.
+_OWN_SESSIONS = "/v1/account/sessions"
 _RANK = {role: role.rank for role in Role}
 
 
@@ -70,7 +72,8 @@ class Actor:
 
     `name` is the e-mail address, or the name of the key or token. `session_id` is the browser session of a user, and
     `authenticated_at` the time at which the user last proved who they are. `mesh_limit`: the meshes that the caller
-    sees, None for all.
+    sees, None for all. `of_one_tenant`: the tenant's identity provider vouches for the user, so the session opens
+    neither the account nor other tenants of the person.
     """
 
     tenant_id: UUID
@@ -84,6 +87,7 @@ class Actor:
     authenticated_at: datetime | None = None
     second_factor_due: bool = False
     mesh_limit: MeshLimit | None = None
+    of_one_tenant: bool = False
 
 
 # Authenticates the bearer of a token for a request; it refuses requests that the token does not grant.
@@ -228,6 +232,8 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
     if secret:
         with system_session() as session:
             row = queries.signed_in(session, digest(secret), now)
+            if row is not None and not row[1].opens_by(Method(row[0].method), row[2], now):
+                row = None
             if row is not None:
                 limit = mesh_limits.limit(session, row[2].id, mesh_limits.of_member(row[1]))
                 if now - row[0].last_used_at > _USED_AGAIN:
@@ -246,7 +252,7 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
             f"CSRF token invalid: send the value of the cookie {cookie_name(CSRF_COOKIE)} as header X-CSRF-Token.",
         )
     browser, membership, tenant = row
-    due = tenant.second_factor_required and not browser.second_factor
+    due = is_factor_due(tenant, browser)
     if due and not request.url.path.startswith(_BEFORE_SECOND_FACTOR):
         raise ProductError(
             "second_factor_due",
@@ -265,6 +271,26 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
         authenticated_at=browser.authenticated_at,
         second_factor_due=due,
         mesh_limit=limit,
+        of_one_tenant=browser.method == Method.identity_provider,
+    )
+
+
+def is_factor_due(tenant: Tenant, browser: BrowserSession) -> bool:
+    """Return whether a session lacks the second factor that its tenant requires.
+
+    The tenant's identity provider asks for its factors itself.
+    """
+    is_own = browser.method == Method.identity_provider
+    return tenant.second_factor_required and not browser.second_factor and not is_own
+
+
+def of_one_tenant_only(tenant_name: str) -> ProductError:
+    """Return the refusal of what concerns the account or other tenants in a session of one tenant."""
+    return ProductError(
+        "session_of_one_tenant",
+        403,
+        f"Not allowed: the identity provider of {tenant_name} opened this session, for this tenant alone. Sign in with"
+        " a password or a passkey.",
     )
 
 
@@ -287,6 +313,13 @@ async def _person(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
     if actor.kind != "user":
         raise ProductError("person_required", 403, "Not allowed: a person has to do this, not an API key.")
     return actor
+
+
+async def _all_tenants(request: Request, actor: Annotated[Actor, Depends(signed_in)]) -> None:
+    """Refuse changes of a person's account in a session of one tenant. ProductError `session_of_one_tenant` (403)."""
+    changes = request.method not in _SAFE and not request.url.path.startswith(_OWN_SESSIONS)
+    if actor.of_one_tenant and changes:
+        raise of_one_tenant_only(actor.tenant_name)
 
 
 async def _confirmed(actor: Annotated[Actor, Depends(_person)]) -> Actor:
@@ -345,6 +378,7 @@ def _flat(dependant: Dependant) -> Iterator[Dependant]:
 # As a dependency of a router: authentication runs before a route's dependencies, its session included.
 SignedIn = Depends(signed_in)
 PersonOnly = Depends(_person)
+OfAllTenants = Depends(_all_tenants)
 MaybeSignedIn = Annotated[Actor | None, Depends(signed_in_or_none)]
 Person = Annotated[Actor, Depends(_person)]
 Confirmed = Depends(_confirmed)

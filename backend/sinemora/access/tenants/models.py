@@ -1,6 +1,6 @@
 """Tables of tenants, users, sessions, API keys and the audit log."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.http.etag import Versioned
 
+CONFIRMATION_LIFE = timedelta(days=30)
+
 
 class Role(StrEnum):
     """Role of a member: read; also change; also manage members, keys and audit; also the tenant itself."""
@@ -41,17 +43,23 @@ class Role(StrEnum):
 
 
 class Method(StrEnum):
-    """Credential that opened a browser session: a password, a passkey, or an OpenID provider."""
+    """Credential that opened a browser session: a password, a passkey, or an OpenID provider.
+
+    `provider` is that of the installation, `identity_provider` that of one tenant: its sessions are of this tenant
+    alone, because whoever runs it can claim any address of the tenant's domains.
+    """
 
     password = "password"
     passkey = "passkey"
     provider = "provider"
+    identity_provider = "identity_provider"
 
 
 class Tenant(Identified, Base):
     """Customer. No data is shared between tenants. At `deletion_at` it is deleted, if somebody asked for that.
 
-    With `second_factor_required`, members without a second factor can only set one up.
+    With `second_factor_required`, members without a second factor can only set one up. With
+    `single_sign_on_required`, members other than owners get in by the tenant's identity provider alone.
     """
 
     __tablename__ = "tenants"
@@ -61,6 +69,7 @@ class Tenant(Identified, Base):
     deletion_at: Mapped[datetime | None]
     deletion_by: Mapped[str | None]
     second_factor_required: Mapped[bool] = mapped_column(server_default=false())
+    single_sign_on_required: Mapped[bool] = mapped_column(server_default=false())
 
 
 class TenantQuota(TenantOwned, Base):
@@ -102,13 +111,17 @@ class User(Identified, Base):
 class Membership(Versioned, TenantOwned, Base):
     """Membership of a user in a tenant. `opened_at`: when the user last switched to the tenant.
 
-    `mesh_ids`: the meshes that the user sees, null for all. Administrators and owners see all.
+    `mesh_ids`: the meshes that the user sees, null for all. Administrators and owners see all. `subject`: the person at
+    the tenant's identity provider, which last confirmed the membership at `confirmed_at`.
     """
 
     __tablename__ = "memberships"
     rows_max = 2_000
     limited_callers_change = True
-    __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),)
+    __table_args__ = (
+        CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),
+        Index("ix_memberships_subject", "tenant_id", "subject", unique=True),
+    )
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
@@ -117,8 +130,22 @@ class Membership(Versioned, TenantOwned, Base):
     mesh_ids: Mapped[list[UUID] | None] = mapped_column(ARRAY(Uuid))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     opened_at: Mapped[datetime | None]
+    subject: Mapped[str | None]
+    confirmed_at: Mapped[datetime | None]
 
     user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
+
+    def is_confirmed(self, now: datetime) -> bool:
+        """Return whether the identity provider, if it gave the membership, confirmed it in the last 30 days.
+
+        Owners need no confirmation: they must get in when the provider is wrong.
+        """
+        return self.confirmed_at is None or self.role == Role.owner or now - self.confirmed_at < CONFIRMATION_LIFE
+
+    def opens_by(self, method: Method, tenant: Tenant, now: datetime) -> bool:
+        """Return whether the member gets in to `tenant` by a credential."""
+        is_way = self.role == Role.owner or method == Method.identity_provider or not tenant.single_sign_on_required
+        return is_way and self.is_confirmed(now)
 
 
 class BrowserSession(Identified, TenantOwned, Base):
@@ -134,7 +161,7 @@ class BrowserSession(Identified, TenantOwned, Base):
             ["tenant_id", "user_id"], ["memberships.tenant_id", "memberships.user_id"], ondelete="CASCADE"
         ),
         Index(None, "tenant_id", "user_id"),
-        CheckConstraint("method IN ('password', 'passkey', 'provider')", name="method"),
+        CheckConstraint("method IN ('password', 'passkey', 'provider', 'identity_provider')", name="method"),
     )
 
     user_id: Mapped[UUID] = mapped_column(index=True)

@@ -20,13 +20,15 @@ def user_by_email(session: Session, email: str) -> User | None:
     return session.scalars(select(User).where(User.email == email.lower())).one_or_none()
 
 
-def first_membership(session: Session, user_id: UUID) -> Membership | None:
-    """Return the membership that a sign-in opens: of the tenant that was opened last, else the oldest."""
-    return session.scalars(
-        select(Membership)
+def ways_in(session: Session, user_id: UUID) -> Sequence[tuple[Membership, Tenant]]:
+    """Return the memberships that a sign-in may open: of the tenant that was opened last first, then the oldest."""
+    rows = session.execute(
+        select(Membership, Tenant)
+        .join(Tenant, Tenant.id == Membership.tenant_id)
         .where(Membership.user_id == user_id)
         .order_by(Membership.opened_at.desc().nulls_last(), Membership.created_at, Membership.tenant_id)
-    ).first()
+    )
+    return [(membership, tenant) for membership, tenant in rows]
 
 
 def memberships(session: Session, user_id: UUID) -> Sequence[Membership]:

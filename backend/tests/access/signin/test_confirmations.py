@@ -17,6 +17,8 @@ SENSITIVE = {
     ("delete", "/v1/account/passkeys/{passkey_id}"),
     ("post", "/v1/account/recovery-codes"),
     ("put", "/v1/sign-in-policy"),
+    ("put", "/v1/identity-provider"),
+    ("delete", "/v1/identity-provider"),
     ("post", "/v1/api-keys"),
     ("post", "/v1/ownership-transfers"),
     ("post", "/v1/tenants/{tenant_id}/deletion"),

@@ -12,7 +12,8 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 from pydantic import SecretStr
 
-from sinemora.access.signin import group_roles, openid, passwords, single_sign_on
+from sinemora.access.signin import group_roles, openid, passwords
+from sinemora.access.signin.identity_provider import CALLBACK
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.access.tenants.models import Role
 from sinemora.kit.config import settings
@@ -21,7 +22,7 @@ from tests.access.signin.provider import SECRET, Provider, running
 from tests.api_clients import Caller, Member
 from tests.statements import scalar
 
-REDIRECT = "http://127.0.0.1:8420" + single_sign_on.CALLBACK
+REDIRECT = "http://127.0.0.1:8420" + CALLBACK
 STEP = "sinemora_sign_in"
 
 
@@ -55,15 +56,15 @@ def person(**claims: Any) -> dict[str, Any]:
     return {"email": email, "email_verified": True, "groups": ["sre"], **claims}
 
 
-def start(client: Caller, next_path: str = "/vms") -> tuple[str, Caller]:
+def start(client: Caller, next_path: str = "/vms", **domain: str) -> tuple[str, Caller]:
     """Begin a sign-in; return the URL at the provider, and the browser with its cookie."""
-    answer = client.get("/v1/auth/provider/start", params={"next": next_path}, follow_redirects=False)
+    answer = client.get("/v1/auth/provider/start", params={"next": next_path, **domain}, follow_redirects=False)
     assert answer.status_code == 303, answer.text
     return answer.headers["location"], Caller(client.http, cookies=dict(answer.cookies))
 
 
 def callback(caller: Caller, query: dict[str, str]) -> Response:
-    return caller.get(single_sign_on.CALLBACK, params=query, follow_redirects=False)
+    return caller.get(CALLBACK, params=query, follow_redirects=False)
 
 
 def failure(answer: Response) -> str:
@@ -71,9 +72,9 @@ def failure(answer: Response) -> str:
     return parse_qs(urlsplit(answer.headers["location"]).query)["failed"][0]
 
 
-def sign_in(client: Caller, provider: Provider, claims: dict[str, Any], login: str = "ana") -> Response:
+def sign_in(client: Caller, provider: Provider, claims: dict[str, Any], login: str = "ana", **domain: str) -> Response:
     provider.people({login: claims})
-    url, caller = start(client)
+    url, caller = start(client, **domain)
     return callback(caller, provider.sign_in(url, login))
 
 
@@ -91,9 +92,9 @@ def inside(client: Caller, answer: Response) -> Member:
 
 
 def test_the_sign_in_page_shows_the_provider(client: Caller, provider: Provider, monkeypatch: pytest.MonkeyPatch):
-    assert client.get("/v1/auth/provider").json() == {"name": "Northwind"}
+    assert client.get("/v1/auth/provider").json() == {"name": "Northwind", "of_domain": False}
     monkeypatch.setattr(settings(), "oidc_issuer", "")
-    assert client.get("/v1/auth/provider").json() == {"name": None}
+    assert client.get("/v1/auth/provider").json()["name"] is None
     assert client.get("/v1/auth/provider/start").json()["code"] == "provider_unknown"
 
 
