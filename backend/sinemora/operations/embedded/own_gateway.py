@@ -8,6 +8,7 @@ import hashlib
 import socket
 import ssl
 import sys
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -52,6 +53,7 @@ def own_gateway(
     # The API counts what the gateway forwards by the address of the VM, not as of a person on this machine.
     if not settings.trusted_proxies:
         env["SINEMORA_TRUSTED_PROXIES"] = "127.0.0.1/32"
+    listens = partial(serves, "::1" if ":" in host else "127.0.0.1", port, certificate)
     return Program(
         name="gateway",
         title="Gateway",
@@ -64,7 +66,8 @@ def own_gateway(
         environment=env,
         user=user,
         needs=("api",),
-        ready=lambda: serves("::1" if ":" in host else "127.0.0.1", port, certificate),
+        ready=listens,
+        responds=listens,
     )
 
 

@@ -30,6 +30,7 @@ def test_it_is_ready_when_it_answers_itself_and_not_another_program_at_its_port(
         gateway(tmp_path / "other", {}, agents_url=f"https://10.0.0.9:{port}")
         assert program is not None
         assert program.ready is not None
+        assert program.responds is not None
         for whose, is_ready in (("other", False), ("ours", True)):
             place = tmp_path / whose / "gateway"
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -38,6 +39,7 @@ def test_it_is_ready_when_it_answers_itself_and_not_another_program_at_its_port(
                 server.submit(tls.accept)
                 assert program.ready() is is_ready
     assert not program.ready()
+    assert not program.responds()  # it is killed and started again
 
 
 def test_a_start_that_was_interrupted_before_the_certificate_makes_both_again(tmp_path: Path) -> None:
