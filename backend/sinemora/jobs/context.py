@@ -12,12 +12,13 @@ from sinemora.access.tenants import mesh_limits
 from sinemora.jobs import queries
 from sinemora.jobs.heartbeat import JobLost, Reporter
 from sinemora.jobs.models import Job, JobChunk, Side
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import PATIENCE_S, patience, system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit, limited_to
 
 CHUNK_BYTES = 1 << 20
 OUTPUT_BYTES_MAX = 512 << 20
+_STATEMENT_S = 1800
 
 
 class JobContext:
@@ -45,10 +46,10 @@ class JobContext:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """Open a transaction as the job's tenant, with longer timeouts than a request has."""
-        with limited_to(self._mesh_limit()), tenant_session(self.tenant_id) as session:
-            session.execute(
-                text("SET LOCAL statement_timeout = '30min'; SET LOCAL idle_in_transaction_session_timeout = '30min'")
-            )
+        limited = limited_to(self._mesh_limit())
+        with limited, patience(_STATEMENT_S + PATIENCE_S), tenant_session(self.tenant_id) as session:
+            for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
+                session.execute(text(f"SET LOCAL {limit} = '{_STATEMENT_S}s'"))
             yield session
 
     def _mesh_limit(self) -> MeshLimit | None:

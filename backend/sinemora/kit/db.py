@@ -8,14 +8,18 @@ Two more, `sinemora.mesh_ids` and `sinemora.mesh_keys`, limit a caller to some m
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, TypeVar
 from uuid import UUID, uuid4
 
+import psycopg
 from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, Request
+from psycopg.abc import PQGen
 from psycopg.errors import InFailedSqlTransaction
+from psycopg.pq import TransactionStatus
 from sqlalchemy import (
     Connection,
     DateTime,
@@ -61,6 +65,33 @@ RECYCLED_S = 900
 
 A server process of PostgreSQL remembers every partition it has touched and keeps their files open until it ends.
 """
+
+PATIENCE_S = 45.0
+"""Longest wait for a server process of the database, s: more than `statement_timeout`, which a hung one ignores."""
+_patience_s: ContextVar[float] = ContextVar("patience_s", default=PATIENCE_S)
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """Wait for the database for at most `seconds` a statement, instead of `PATIENCE_S`."""
+    before = _patience_s.set(seconds)
+    try:
+        yield
+    finally:
+        _patience_s.reset(before)
+
+
+class _Connection(psycopg.Connection[Any]):
+    """Connection that gives up a server process that does not answer."""
+
+    def wait(self, gen: PQGen[Any], interval: float = 0.1, timeout: float | None = None) -> Any:
+        """Run a step of the protocol. OperationalError when it takes longer than the caller's patience."""
+        try:
+            return super().wait(gen, interval, _patience_s.get() if timeout is None else timeout)
+        except psycopg.OperationalError:
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.pgconn.finish()  # the pool sees that it is closed, and distrusts all that are as old
+            raise
 
 
 class Base(DeclarativeBase):
@@ -169,6 +200,7 @@ def _engine(url: str) -> Engine:
             f" -c idle_in_transaction_session_timeout=60s {WHOLE_CHUNKS}",
         },
     )
+    event.listen(pool, "do_connect", lambda _dialect, _record, args, options: _Connection.connect(*args, **options))
     event.listen(pool, "connect", _refuse_unconfined)
     if settings().traces_url:
         trace_engine(pool)

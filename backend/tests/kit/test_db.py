@@ -1,11 +1,13 @@
 """Tests of tenancy in ORM statements, raw SQL and references; a session without a tenant reads nothing."""
 
+import os
+import signal
 import time
 from collections.abc import Callable
 
 import pytest
 from sqlalchemy import Engine, func, select, text
-from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
 from sqlalchemy.orm import Session, aliased
 
 from sinemora.fleet.inventory.models import Vm, Zone
@@ -167,3 +169,28 @@ def test_a_name_that_another_request_took_meanwhile_says_so(owner: Member):
     assert answer is not None
     assert (answer.status, answer.code) == (409, "zone_name_taken")
     assert "another request stored the same" in answer.detail
+
+
+def test_a_server_process_that_hangs_is_given_up_with_those_as_old(servers: Servers):
+    own = text("SELECT pg_backend_pid()")
+    hung: list[int] = []
+
+    def hang() -> None:
+        with system_session() as session:
+            with system_session() as idle:
+                hung.extend(each.execute(own).scalar_one() for each in (session, idle))
+            for pid in hung:
+                os.kill(pid, signal.SIGSTOP)
+            session.execute(own)
+
+    try:
+        with db.patience(0.5), pytest.raises(OperationalError) as given_up:
+            hang()
+        with system_session() as session:
+            assert session.scalar(own) not in hung
+    finally:
+        for pid in hung:
+            os.kill(pid, signal.SIGCONT)
+    refusal = database_error(given_up.value)
+    assert refusal is not None
+    assert refusal.code == "database_unavailable"

@@ -7,7 +7,11 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from sinemora.fleet.inventory.agents import AgentRoute
+from sinemora.kit.db import patience
 from sinemora.kit.errors import response_to
+
+ANSWERED_S = 10.0
+"""Longest wait for one answer of the database while a report is stored, s: agents send it again."""
 
 
 class ReportDispatch:
@@ -26,7 +30,8 @@ class ReportDispatch:
         scope["route"] = self.route
         request = Request(scope, receive)
         try:
-            response = await self._handle(request)
+            with patience(ANSWERED_S):
+                response = await self._handle(request)
         except Exception as error:
             refusal = await response_to(request, error)
             if refusal is None:

@@ -16,13 +16,14 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.fleet.inventory.agents import AgentIdentity, note_reports
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
+from sinemora.kit.db import patience, system_session
 from sinemora.kit.errors import ProductError, internal_error
 from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
 from sinemora.measurements.ingest import admission, presence, storing_check, validation
 from sinemora.measurements.ingest.admission import AdmittedReport
 from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
+from sinemora.measurements.ingest.dispatch import ANSWERED_S
 from sinemora.measurements.ingest.group_commit import BatchWriter
 from sinemora.measurements.ingest.key_cache import KeyCache
 from sinemora.measurements.ingest.payload import JSON
@@ -114,7 +115,7 @@ class IngestPipeline:
 
     def _store(self, reports: Sequence[AdmittedReport]) -> None:
         """Store all reports in one transaction, on the writer's thread."""
-        with tracing.span("store reports", reports=len(reports)):
+        with tracing.span("store reports", reports=len(reports)), patience(ANSWERED_S):
             try:
                 self._commit_with_partitions(reports)
             except exc.DBAPIError as error:
