@@ -26,12 +26,14 @@ from lab.soak.day import SLOW_WINDOWS, Day, day
 from lab.soak.product_faults import Disk, Lasts
 
 OUTCOMES = Path(__file__).resolve().parents[3] / ".tools" / "logs" / "badday.json"
-STOPPED_S, HELD_S = 90.0, 45.0
+STOPPED_S, HELD_S = 90.0, 30.0
 TOLD_S = 60.0
 """Time within which people are told, and in which a notice is due."""
 GAP_S, LATE_S = 10.0, 30.0
 """Time without an acknowledgement, and delay of a notice, from which a fault matters to people."""
 _GIVEN_UP_S = 150.0
+_REPORTED_S = 5.0
+"""Time after a window until it is reported and evaluated."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def _sent(running: Day, part: Callable[[faults.Senders], None]) -> Iterator[Last
     yield lambda: False
 
 
-_PROGRAMS = ("api", "worker", "watcher", "notifier", "mover", "beat", "template", "postgres", "valkey")
+_PROGRAMS = ("api", "worker", "watcher", "notifier", "mover", "beat", "template", "postgres", "valkey", "gateway")
 _TABLES = ("incidents", "probe_frames", "meshes")
 _VMS, _LINES = int(os.environ.get("NEIGHBOUR_VMS") or 1000), int(os.environ.get("LINES") or 2_200_000)
 FAULTS: dict[str, Fault] = {
@@ -93,7 +95,7 @@ FAULTS: dict[str, Fault] = {
     **{f"kill-{name}": _program(own.killed, name, 0, ours=False) for name in _PROGRAMS},
     "kill-backend": Fault(lambda running: own.backend_killed(running.product)),
     **{f"stop-{name}": _program(own.stopped, name, STOPPED_S, ours=False) for name in _PROGRAMS},
-    "stop-backend": Fault(lambda running: own.backend_stopped(running.product), STOPPED_S),
+    "stop-backends": Fault(lambda running: own.backends_stopped(running.product), STOPPED_S),
     **{f"slow-{name}": _program(own.slowed, name, HELD_S, ours=True) for name in ("api", "postgres", "watcher")},
     **{f"lock-{table}": _program(own.locked, table, HELD_S, ours=True) for table in _TABLES},
     "connections": Fault(lambda running: own.connections_used(running.product), HELD_S, ours=True),
@@ -145,7 +147,7 @@ def run(running: Day, name: str) -> Trial:
         while not _works(running, works_from) and time.time() < due_at + _GIVEN_UP_S:
             time.sleep(0.2)
         ended_at = time.time()
-        time.sleep(max(0.0, bad_s + SLOW_WINDOWS * WINDOW_S - time.time()))
+        time.sleep(max(0.0, start_s + SLOW_WINDOWS * WINDOW_S + _REPORTED_S - time.time()))
     dark_s, reports_s = (_gap_s(running, began_at, since, ended_at) for since in (began_at, works_from))
     late_s = (at or ended_at) - bad_s
     acknowledged = sum(len(record.acknowledged) for record in running.records().values())

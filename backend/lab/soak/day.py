@@ -1,12 +1,16 @@
 """A small tenant whose faults have to be notified, on a running product that trials disturb."""
 
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
+
+import httpx2
 
 from lab import embedded_product
 from lab.benchmarks.alerting.stack import WINDOW_S, Agents, Listener
@@ -29,7 +33,7 @@ from sinemora_client.commands import Terminal
 SLOW_WINDOWS = 3
 _SMALL_VMS = 8
 """VMs of the small tenant. Each trial has a path of its own: one that returns before its end was told has no notice."""
-_STEADY_VMS = 10
+_STEADY_VMS, _BEHIND_VMS = 10, 3
 _SETTLED_S = 35.0
 _STARTED_S = 600.0
 _PASSWORD = "correct horse battery"
@@ -72,9 +76,10 @@ class FaultyFleet(LiveFleet):
 
 @dataclass
 class Day:
-    """Parts of a day. `steady` sends ten old windows a second; `burst` and `wrong` are for faults, as in a soak.
+    """Parts of a day. `steady` sends ten old windows a second, `behind` three through the gateway.
 
-    `samples`: status of /readyz each second, empty without an answer. `disk`: that of the data folder alone.
+    `burst` and `wrong` are for faults, as in a soak. `samples`: status of /readyz each second, empty without an answer.
+    `disk`: that of the data folder alone. `lost`: acknowledged windows that were found not to be stored.
     """
 
     product: EmbeddedProduct
@@ -84,6 +89,7 @@ class Day:
     fleets: dict[str, Fleet]
     disk: Disk | None
     ends: ExitStack
+    entrances: list[tuple[str, httpx2.Client]]
     stand: Stand | None = None
     samples: list[tuple[float, str]] = field(default_factory=list)
     burst: Record = field(default_factory=Record)
@@ -103,7 +109,7 @@ class Day:
     def newly_lost(self) -> int:
         """Return the number of acknowledged windows that are not stored, without those returned before."""
         books = self.records().items()
-        lost = {(name, *one) for name, book in books for one in store.missing(self.worlds[name], book.acknowledged)}
+        lost = {(name, *one) for name, book in books for one in store.missing(self.worlds[name], [*book.acknowledged])}
         found = len(lost - self.lost)
         self.lost |= lost
         return found
@@ -133,18 +139,37 @@ def day() -> Iterator[Day]:
         ends.callback(dispose)
         use_settings(product)
         tenant_id = create_owner("Small", "small@sinemora.example", _PASSWORD).tenant_id
-        sizes = {"small": _SMALL_VMS, "steady": _STEADY_VMS, "burst": BURST_VMS}
+        sizes = {"small": _SMALL_VMS, "steady": _STEADY_VMS, "behind": _BEHIND_VMS, "burst": BURST_VMS}
         worlds = {name: make_world(tenant_id, name, size, zones=3) for name, size in sizes.items()}
         _watch(product, tenant_id, worlds["small"], listener)
         small = FaultyFleet(product.port, worlds["small"])
-        fleets = {"small": small, "steady": Fleet(product.port, worlds["steady"], newest_s=int(time.time()) - 7200)}
-        running = Day(product, listener, worlds, small, fleets, disk, ends)
+        tls, gateway_port = _gateway(product.folder.path / "gateway")
+        fleets = {
+            "small": small,
+            "steady": Fleet(product.port, worlds["steady"], newest_s=int(time.time()) - 7200),
+            "behind": Fleet(gateway_port, worlds["behind"], reconnect=True, tls=tls),
+        }
+        entrances = [(product.address, http()), (f"https://127.0.0.1:{gateway_port}", http(tls))]
+        running = Day(product, listener, worlds, small, fleets, disk, ends, entrances)
         for fleet in fleets.values():
             fleet.start()
             ends.callback(fleet.stop, give_up=True)
         ends.enter_context(_sampled(running))
         time.sleep(_SETTLED_S)
         yield running
+
+
+def _gateway(files: Path) -> tuple[ssl.SSLContext, int]:
+    """Return what knows the certificate of the product's gateway, and its port."""
+    tls = ssl.create_default_context(cafile=str(files / "certificate.pem"))
+    tls.check_hostname = False
+    return tls, int((files / "port").read_text())
+
+
+def http(verify: ssl.SSLContext | bool = True) -> httpx2.Client:
+    """Return a client that opens a connection for each request."""
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    return httpx2.Client(timeout=5, trust_env=False, limits=limits, verify=verify)
 
 
 def _watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Listener) -> None:
@@ -161,12 +186,13 @@ def _watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Li
 
 @contextmanager
 def _sampled(running: Day) -> Iterator[None]:
-    """Read the status of /readyz every second."""
+    """Read the status of /readyz every second, at each entrance: the first that is not ready."""
     ended = threading.Event()
 
     def sample() -> None:
         while not ended.wait(1.0):
-            running.samples.append((time.time(), readiness(running.product.address)))
+            statuses = [readiness(address, http) for address, http in running.entrances]
+            running.samples.append((time.time(), next((one for one in statuses if one != "ready"), "ready")))
 
     thread = threading.Thread(target=sample, daemon=True)
     thread.start()

@@ -6,6 +6,7 @@ when the one before was acknowledged; a failed attempt is repeated with the same
 
 import asyncio
 import itertools
+import ssl
 import threading
 import time
 from dataclasses import dataclass, field
@@ -66,10 +67,17 @@ class Fleet:
     """
 
     def __init__(
-        self, port: int, world: World, every_s: float = 1.0, newest_s: int | None = None, *, reconnect: bool = False
+        self,
+        port: int,
+        world: World,
+        every_s: float = 1.0,
+        newest_s: int | None = None,
+        *,
+        reconnect: bool = False,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.record = Record()
-        self._reconnect = reconnect
+        self._reconnect, self._tls = reconnect, tls
         self.port = port
         self._world = world
         self._every_s = every_s
@@ -114,7 +122,7 @@ class Fleet:
     async def _send(self, number: int, began_s: float) -> None:
         messages = self._messages[number]
         credential, vm_key = self._world.credentials[number], self._world.vm_keys[number]
-        line = Line(self.port)
+        line = Line(self.port, self._tls)
         for count in itertools.count():
             if not await self._until_due(number, count, began_s):
                 break
@@ -155,8 +163,8 @@ class Fleet:
 class Line:
     """A connection that is opened when it is needed."""
 
-    def __init__(self, port: int) -> None:
-        self._port = port
+    def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
+        self._port, self._tls = port, tls
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def attempt(self, request: bytes) -> str | None:
@@ -181,7 +189,7 @@ class Line:
         if self._streams and self._streams[0].at_eof():
             self.close()  # the server closed it while nothing was asked
         if self._streams is None:
-            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port, ssl=self._tls)
         reader, writer = self._streams
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")

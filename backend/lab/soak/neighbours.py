@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from lab import proxy_stand
 from lab.benchmarks.storing.product import key_of, make_world
-from lab.soak.day import Day
+from lab.soak.day import Day, http
 from lab.soak.fleet import Fleet
 from lab.soak.product_faults import Lasts
 from lab.soak.senders import LiveFleet
@@ -152,6 +152,7 @@ def proxy_gone(running: Day) -> Iterator[Lasts]:
         world = running.worlds["proxied"] = make_world(running.tenant("proxied"), "proxied", 3, zones=3)
         fleet = running.fleets["proxied"] = Fleet(stand.port, world, reconnect=True).start()
         running.ends.callback(fleet.stop, give_up=True)
+        running.entrances.append((f"http://127.0.0.1:{stand.port}", http()))
         while not fleet.record.acknowledged:
             time.sleep(0.1)
     running.stand.kill_proxy()
@@ -162,8 +163,8 @@ def proxy_gone(running: Day) -> Iterator[Lasts]:
 
 @contextmanager
 def second_instance(running: Day) -> Iterator[Lasts]:
-    """Start another product on the same data folder, which has to be refused in words."""
-    said = running.product.do("up", expected=1)
+    """Start another product on the same data folder, which has to name the one that runs."""
+    said = running.product.do("up")
     if "runs already" not in said:
         running.wrong.append(f"a second instance: {said!r}")
     yield lambda: False

@@ -117,30 +117,24 @@ def connections_used(product: EmbeddedProduct) -> Iterator[Lasts]:
         yield lambda: True
 
 
-def backend_of_reports(product: EmbeddedProduct) -> int:
-    """Return the server process of the database that stored reports last."""
-    query = (
-        "SELECT pid FROM pg_stat_activity WHERE usename = 'sinemora_app' AND query LIKE ANY (%s)"
-        " ORDER BY state_change DESC LIMIT 1"
-    )
-    like = ["%probe_frames%", "%path_latest%", "%rollup_marks%", "%COMMIT%"]
+def _backends(product: EmbeddedProduct) -> list[int]:
+    """Return the server processes of the database that work for tenants."""
+    query = "SELECT pid FROM pg_stat_activity WHERE usename = 'sinemora_app' ORDER BY state_change DESC"
     with session(product, SUPERUSER) as connection:
-        row = connection.execute(query, [like]).fetchone()
-    assert row is not None, "no connection has stored reports"
-    return int(row[0])
+        return [int(pid) for (pid,) in connection.execute(query)]
 
 
 @contextmanager
 def backend_killed(product: EmbeddedProduct) -> Iterator[Lasts]:
-    """Kill the server process that stores reports: PostgreSQL ends all sessions and recovers."""
-    os.kill(backend_of_reports(product), signal.SIGKILL)
+    """Kill a server process of the database: PostgreSQL ends all sessions and recovers."""
+    os.kill(_backends(product)[0], signal.SIGKILL)
     yield lambda: False
 
 
 @contextmanager
-def backend_stopped(product: EmbeddedProduct) -> Iterator[Lasts]:
-    """Stop the server process that stores reports; all others work."""
-    with _stopped([backend_of_reports(product)]) as lasts:
+def backends_stopped(product: EmbeddedProduct) -> Iterator[Lasts]:
+    """Stop the present server processes that work for tenants; all others work, and new ones do."""
+    with _stopped(_backends(product)) as lasts:
         yield lasts
 
 

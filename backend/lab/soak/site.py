@@ -77,10 +77,10 @@ class Site:
         )
 
 
-def readiness(address: str) -> str:
+def readiness(address: str, http: httpx2.Client = _HTTP) -> str:
     """Return the status of /readyz, empty without an answer."""
     try:
-        status: str = _HTTP.get(f"{address}/readyz").json()["status"]
+        status: str = http.get(f"{address}/readyz").json()["status"]
     except (httpx2.HTTPError, ValueError, KeyError):
         return ""
     return status
