@@ -1,13 +1,14 @@
 """Batches: one thread works on all reports that wait, while the next batch fills.
 
-Reports are queued on the event loop. An idle thread starts at once.
+Reports are queued on the event loop. An idle thread starts at once. Tenants take turns, and one that has most of what
+waits leaves a quarter of the queue to the others.
 """
 
 import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -16,6 +17,8 @@ from prometheus_client import Gauge
 from sinemora.kit.errors import ProductError
 
 QUEUE_BYTES_MAX = 128 << 20
+_OTHERS = 4
+"""Part of the queue, one in so many, in which a tenant with more than that waits for the others."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,7 +48,7 @@ class _Waiting(Generic[T, R]):
 
 
 class BatchQueue(Generic[T, R]):
-    """Queue of at most `capacity` reports.
+    """Queue of at most `capacity` reports; `owner` returns the tenant of one.
 
     `work` gets a batch and returns the result or the refusal of each report, in their order; it never raises. `waiting`
     shows the length of the queue. With `then`, it gets each result that is not None, and answers in place of this queue
@@ -60,6 +63,7 @@ class BatchQueue(Generic[T, R]):
         limits: BatchLimits,
         waiting: Gauge,
         then: Callable[[Any, asyncio.Future[R]], None] | None = None,
+        owner: Callable[[T], Hashable] = lambda _: None,
     ) -> None:
         self._work = work
         self._then = then
@@ -67,8 +71,10 @@ class BatchQueue(Generic[T, R]):
         self._limits = limits
         self._gauge = waiting
         self._loop = asyncio.get_running_loop()
-        self._queue: deque[_Waiting[T, R]] = deque()
-        self._bytes = 0
+        self._owner = owner
+        # By tenant, in the order of their turns; no queue is empty.
+        self._queues: dict[Hashable, deque[_Waiting[T, R]]] = {}
+        self._length = self._bytes = 0
         self._changed = threading.Condition()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -85,21 +91,27 @@ class BatchQueue(Generic[T, R]):
 
     def add(self, report: T, size: int, done: asyncio.Future[R]) -> None:
         """Queue `report` (`size` bytes), from any thread; `done` gets its result. ProductError as of `put`."""
-        waiting = _Waiting(report, size, done)
+        waiting, owner = _Waiting(report, size, done), self._owner(report)
         with self._changed:
             if self._stopping:
                 raise _shutting_down()
-            if len(self._queue) >= self._capacity or self._bytes + size > QUEUE_BYTES_MAX:
+            own = len(self._queues.get(owner, ()))
+            kept = self._capacity // _OTHERS
+            capacity, size_max = self._capacity, QUEUE_BYTES_MAX
+            if own > kept:
+                capacity, size_max = capacity - kept, size_max - size_max // _OTHERS
+            if self._length >= capacity or self._bytes + size > size_max:
                 raise ProductError(
                     "ingest_busy",
                     429,
-                    f"Ingest queue full: {len(self._queue)} reports wait. Keep this report and send it again.",
+                    f"Ingest queue full: {self._length} reports wait, {own} of yours. Keep this report and send it again.",
                     headers={"Retry-After": "2"},
                 )
-            self._queue.append(waiting)
+            self._queues.setdefault(owner, deque()).append(waiting)
+            self._length += 1
             self._bytes += size
             self._changed.notify()
-        self._gauge.set(len(self._queue))
+        self._gauge.set(self._length)
 
     def close(self, patience_s: float = 10) -> None:
         """Work off the queue, then stop. Refuse what is left after `patience_s`; its agents send it again."""
@@ -108,8 +120,9 @@ class BatchQueue(Generic[T, R]):
             self._changed.notify()
         self._thread.join(patience_s)
         with self._changed:
-            left = list(self._queue)
-            self._queue.clear()
+            left = [waiting for queue in self._queues.values() for waiting in queue]
+            self._queues.clear()
+            self._length = 0
         self._answer([(waiting.done, _shutting_down()) for waiting in left])
 
     def _run(self) -> None:
@@ -123,21 +136,26 @@ class BatchQueue(Generic[T, R]):
     def _next(self, not_before_s: float) -> list[_Waiting[T, R]]:
         """Wait for the next batch and return it; empty when the queue is closed."""
         with self._changed:
-            while not self._queue and not self._stopping:
+            while not self._length and not self._stopping:
                 self._changed.wait()
             limits = self._limits
-            while not self._stopping and len(self._queue) < limits.reports and self._bytes < limits.enough_bytes:
+            while not self._stopping and self._length < limits.reports and self._bytes < limits.enough_bytes:
                 left_s = not_before_s - time.monotonic()
                 if left_s <= 0:
                     break
                 self._changed.wait(left_s)
             batch: list[_Waiting[T, R]] = []
             size = 0
-            while self._queue and len(batch) < self._limits.reports and size < self._limits.size_bytes:
-                batch.append(self._queue.popleft())
+            while self._queues and len(batch) < self._limits.reports and size < self._limits.size_bytes:
+                owner = next(iter(self._queues))
+                queue = self._queues.pop(owner)
+                batch.append(queue.popleft())
                 size += batch[-1].size
+                if queue:
+                    self._queues[owner] = queue  # behind the others
+            self._length -= len(batch)
             self._bytes -= size
-        self._gauge.set(len(self._queue))
+        self._gauge.set(self._length)
         return batch
 
     def _continues(self, done: asyncio.Future[R], outcome: R | ProductError) -> bool:

@@ -4,7 +4,7 @@ When a batch fails, its reports are stored one at a time, so that a bad report n
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 import structlog
@@ -25,11 +25,17 @@ T = TypeVar("T")
 class BatchWriter(Generic[T]):
     """Queue of at most `capacity` reports, stored with `store`, which commits all of a batch or raises."""
 
-    def __init__(self, store: Callable[[Sequence[T]], None], capacity: int, batch_ms: int) -> None:
+    def __init__(
+        self,
+        store: Callable[[Sequence[T]], None],
+        capacity: int,
+        batch_ms: int,
+        owner: Callable[[T], Hashable] = lambda _: None,
+    ) -> None:
         self._store = store
         limits = BatchLimits(BATCH_REPORTS_MAX, BATCH_BYTES_MAX, batch_ms / 1000)
         self._queue: BatchQueue[T, T | None] = BatchQueue(
-            "ingest-writer", self._commit, capacity, limits, metrics.QUEUE
+            "ingest-writer", self._commit, capacity, limits, metrics.QUEUE, owner=owner
         )
         self.add = self._queue.add
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from uuid import UUID
 
 import structlog
 from fastapi import FastAPI
@@ -64,10 +65,10 @@ class IngestPipeline:
         self._stored = metrics.REPORTS.labels("stored")
         self._large = ThreadPoolExecutor(_THREADS, "large-reports")
         capacity = settings().ingest_queue_reports
-        self._writer = BatchWriter(self._store, capacity, settings().ingest_batch_ms)
+        self._writer = BatchWriter(self._store, capacity, settings().ingest_batch_ms, _tenant_of)
         # A report passes from its queue to the writer's without a turn of the event loop.
         self._decoder: BatchQueue[Report, AdmittedReport | None] = BatchQueue(
-            "ingest-decoder", _decode_safely, capacity, _BATCH, metrics.DECODE_QUEUE, self._commit_later
+            "ingest-decoder", _decode_safely, capacity, _BATCH, metrics.DECODE_QUEUE, self._commit_later, _tenant_of
         )
 
     async def take(self, agent: AgentIdentity, content: bytes, media_type: str, encoding: str) -> int:
@@ -158,6 +159,10 @@ class IngestPipeline:
         self._decoder.close()
         self._writer.close()
         self.publisher.close()
+
+
+def _tenant_of(report: Report | AdmittedReport) -> UUID:
+    return report.agent.tenant_id
 
 
 def _decode_safely(reports: Sequence[Report]) -> list[AdmittedReport | ProductError | None]:

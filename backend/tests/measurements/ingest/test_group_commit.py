@@ -147,6 +147,27 @@ def test_a_store_that_hangs_does_not_hang_the_end():
     run(story)
 
 
+def test_tenants_take_turns_and_none_fills_the_queue():
+    async def story() -> None:
+        store = Store()
+        store.held.clear()
+        writer = BatchWriter(store, 40, 1, owner=lambda report: report[0])
+        held = asyncio.ensure_future(writer.write("held", 1))
+        await asyncio.to_thread(store.called.wait)
+        loud = [asyncio.ensure_future(outcome(writer.write(f"a{n}", 1))) for n in range(40)]
+        await asyncio.sleep(0)
+        quiet = [asyncio.ensure_future(outcome(writer.write(f"b{n}", 1))) for n in range(10)]
+        await asyncio.sleep(0)
+        store.held.set()
+        await held
+        assert await asyncio.gather(*quiet) == ["stored"] * 10
+        assert sorted(await asyncio.gather(*loud)) == ["ingest_busy"] * 10 + ["stored"] * 30
+        assert store.batches[1][:20] == [f"{tenant}{n}" for n in range(10) for tenant in "ab"]
+        await asyncio.to_thread(writer.close)
+
+    run(story)
+
+
 @pytest.mark.parametrize(("size", "code"), [(1, "stored"), (1 << 30, "ingest_busy")])
 def test_the_queue_is_bounded_in_bytes_too(size, code):
     async def story() -> None:
