@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
+from sinemora.access.tenants.quotas import AT_ONCE, Concurrency
 from sinemora.jobs import queries
 from sinemora.jobs.context import CHUNK_BYTES
 from sinemora.jobs.dispatch import send
@@ -20,7 +21,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError, existing, problem_of
 
-OPEN_MAX = 100
+OPEN_MAX = AT_ONCE[Concurrency.OPEN_JOBS]
 """Most jobs of one tenant that may be queued or running."""
 SIZE_MIN = 1e-9
 

@@ -30,6 +30,16 @@ class Resource(StrEnum):
     ARTIFACT_MIB = "artifact_mib"
 
 
+class Concurrency(StrEnum):
+    """Work at one time, whose limit is that of every tenant."""
+
+    OPEN_JOBS = "open_jobs"
+    LIVE_STREAMS = "live_streams"
+
+
+AT_ONCE = {Concurrency.OPEN_JOBS: 100, Concurrency.LIVE_STREAMS: 500}
+"""Most jobs that are queued or run, and streams in each process of the API: each asks the database now and then."""
+
 _UNITS = {
     Resource.VMS: "VMs",
     Resource.PATHS: "paths",

@@ -37,9 +37,9 @@ agent_router = signed_in_agents(422)
 
 
 @router.get("/usage", tags=["tenants"])
-def read_usage(session: SessionDep, actor: Viewer) -> schemas.UsageRead:
+def read_usage(session: SessionDep, actor: Viewer, request: Request) -> schemas.UsageRead:
     """Return the tenant's usage and quotas."""
-    return usage.read(session)
+    return usage.read(session, request.app.state.live.open_of(actor.tenant_id))
 
 
 @router.get("/meshes", tags=["meshes"], response_model=Page[schemas.MeshRead])

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sinemora.access.tenants.quotas import QuotaOrigin, Resource
+from sinemora.access.tenants.quotas import Concurrency, QuotaOrigin, Resource
 from sinemora.fleet.meshes.plan import (
     LOSS_DEADLINE_MS,
     LOSS_DEADLINE_RANGE_MS,
@@ -373,9 +373,12 @@ class PlanRead(Read):
 
 
 class UsageItem(Read):
-    """Quota. `used` is null for quotas of retention. `set_by`: for this tenant, by its plan or for the installation."""
+    """Quota, or limit of work at one time. `used` is null for quotas of retention; streams are those of one process.
 
-    resource: Resource
+    `set_by`: for this tenant, by its plan or for the installation.
+    """
+
+    resource: Resource | Concurrency
     used: float | None
     limit: float
     set_by: QuotaOrigin

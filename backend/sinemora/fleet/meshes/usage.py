@@ -7,11 +7,12 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import quotas
-from sinemora.access.tenants.quotas import Resource
+from sinemora.access.tenants.quotas import AT_ONCE, Concurrency, QuotaOrigin, Resource
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.meshes.schemas import UsageItem, UsageRead
 from sinemora.fleet.meshes.strategies.load import paths_per_window
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
+from sinemora.jobs.queries import count_open
 from sinemora.kit.config import settings
 from sinemora.kit.db import every_mesh
 
@@ -33,8 +34,11 @@ def check_growth(session: Session) -> None:
     quotas.check(Resource.WINDOWS_PER_S, windows_per_s, limits)
 
 
-def read(session: Session) -> UsageRead:
-    """Return usage and limit of each quota; quotas of retention have only a limit."""
+def read(session: Session, streams: int) -> UsageRead:
+    """Return usage and limit of each quota and of work at one time; quotas of retention have only a limit.
+
+    `streams`: live streams that are open.
+    """
     limits = quotas.limits(session)
     paths, windows_per_s = _planned(session)
     with every_mesh(session):
@@ -53,6 +57,10 @@ def read(session: Session) -> UsageRead:
                 set_by=limits.origins[resource],
             )
             for resource in Resource
+        ]
+        + [
+            UsageItem(resource=resource, used=now, limit=AT_ONCE[resource], set_by=QuotaOrigin.INSTALLATION)
+            for resource, now in ((Concurrency.OPEN_JOBS, count_open(session)), (Concurrency.LIVE_STREAMS, streams))
         ],
     )
 

@@ -104,7 +104,7 @@ class BatchQueue(Generic[T, R]):
                 raise ProductError(
                     "ingest_busy",
                     429,
-                    f"Ingest queue full: {self._length} reports wait, {own} of yours. Keep this report and send it again.",
+                    f"Ingest queue full: {self._length} reports wait, {own} of yours. Send this report again later.",
                     headers={"Retry-After": "2"},
                 )
             self._queues.setdefault(owner, deque()).append(waiting)

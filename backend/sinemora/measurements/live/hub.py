@@ -25,6 +25,7 @@ import structlog
 from redis import RedisError
 from redis.asyncio import Redis
 
+from sinemora.access.tenants.quotas import AT_ONCE, Concurrency
 from sinemora.kit.errors import ProductError
 from sinemora.kit.redis import async_client
 from sinemora.measurements import metrics
@@ -50,8 +51,7 @@ LONGEST_WAIT_S = 2.0
 CHECK_S = 10.0
 STREAMS_MAX = 50
 """Open streams of one session or key, in each process."""
-TENANT_STREAMS_MAX = 500
-"""Open streams of one tenant, in each process: each asks the database now and then whether it may go on."""
+TENANT_STREAMS_MAX = AT_ONCE[Concurrency.LIVE_STREAMS]
 # Streams end after this time; browsers reconnect automatically.
 STREAM_S = 1800.0
 # A stream that is opened while Redis is away waits this long for it.
@@ -82,6 +82,10 @@ class LiveHub:
         self._subscribed = asyncio.Event()
         self._closed = False
         self._task = asyncio.create_task(self._listen())
+
+    def open_of(self, tenant_id: UUID) -> int:
+        """Return the number of open streams of a tenant."""
+        return self._streams[str(tenant_id)]
 
     def admit(self, caller: str, tenant_id: UUID) -> None:
         """Refuse a caller, or a tenant, with too many streams. ProductError `streams_too_many` (429)."""

@@ -47,6 +47,7 @@ def test_usage_counts_vms_paths_and_windows(owner, make_mesh):
     assert result["paths"][0] == 12
     assert result["windows_per_s"][0] == pytest.approx(12 / 5)
     assert result["raw_days"] == (None, 3)
+    assert (result["open_jobs"], result["live_streams"]) == ((0, 100), (0, 500))
 
 
 def test_one_vm_too_many_is_refused_by_hand_and_by_enrolment(owner, make_mesh, allow):

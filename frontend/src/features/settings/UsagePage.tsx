@@ -23,6 +23,8 @@ const RESOURCES: Record<UsageItem['resource'], { name: string; what: string }> =
   raw_days: { name: strings.quotaDays, what: strings.quotaDaysHint },
   minute_days: { name: strings.quotaMinutes, what: strings.quotaMinutesHint },
   artifact_mib: { name: strings.quotaArtifacts, what: strings.quotaArtifactsHint },
+  open_jobs: { name: strings.limitJobs, what: strings.limitJobsHint },
+  live_streams: { name: strings.limitStreams, what: strings.limitStreamsHint },
 }
 
 const number = (value: number) => (Number.isInteger(value) ? formatCount(value) : value.toFixed(1))

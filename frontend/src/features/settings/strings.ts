@@ -71,6 +71,10 @@ export const strings = {
   quotaMinutesHint: 'one-minute rollups',
   quotaArtifacts: 'Artifacts (MiB)',
   quotaArtifactsHint: 'blocks of all published files',
+  limitJobs: 'Jobs',
+  limitJobsHint: 'queued or running',
+  limitStreams: 'Live streams',
+  limitStreamsHint: 'open pages and programs, in this process of the API',
   usageLower: 'the usage',
   usageLead: (contact: string | null) =>
     `Usage against the quotas of this tenant. The operator of this installation${contact ? ` (${contact})` : ''} can raise them.`,
