@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation fuzz
+make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation limited fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.securing import endless, isolation, stalls
+from lab.benchmarks.securing import endless, isolation, limited, stalls
 from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
@@ -69,6 +69,12 @@ def apart(product: Product) -> None:
     percent, by_path = asyncio.run(run())
     detail = {path: round(added, 1) for path, added in by_path.items()}
     figures.report("security_isolation_overhead_percent", percent, by_path=detail)
+
+
+def limits(_: Product) -> None:
+    """Count what limited callers learn of hidden meshes."""
+    found, sent = limited.leaks()
+    figures.report("security_limited_leaks", found, requests=sent)
 
 
 def fuzz(product: Product) -> None:
@@ -125,6 +131,7 @@ GROUPS: dict[str, Callable[[Product], None]] = {
     "stalls": stall,
     "endless": memory,
     "isolation": apart,
+    "limited": limits,
     "fuzz": fuzz,
 }
 
