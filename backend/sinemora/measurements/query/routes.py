@@ -1,6 +1,6 @@
 """HTTP of queries: matrices, comparisons, series, distributions, losses, spikes, exports."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -21,6 +21,7 @@ from sinemora.kit.http.upload import Upload, uploaded
 from sinemora.kit.names import Name
 from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
+from sinemora.measurements.query import turns
 from sinemora.measurements.query.execute import format_of, respond
 from sinemora.measurements.query.matrix import deviations
 from sinemora.measurements.query.matrix.unusual import most_unusual
@@ -101,14 +102,15 @@ async def _query_context(
     accept: Annotated[str, Header()] = "*/*",
     accept_encoding: Annotated[str, Header(include_in_schema=False)] = "",
     prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): always run as a job")] = "",
-) -> QueryContext:
+) -> AsyncIterator[QueryContext]:
     respond_async = "respond-async" in prefer.lower()
-    return QueryContext(
-        mesh_id, session, actor, accept, accept_encoding, respond_async, connection.while_connected(request)
-    )
+    async with turns.turn(actor.tenant_id):
+        yield QueryContext(
+            mesh_id, session, actor, accept, accept_encoding, respond_async, connection.while_connected(request)
+        )
 
 
-QueryDep = Annotated[QueryContext, Depends(_query_context)]
+QueryDep = Annotated[QueryContext, Depends(_query_context, scope="function")]
 
 
 def _responses(*without: Format) -> dict[int | str, dict[str, Any]]:
