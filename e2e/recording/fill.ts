@@ -41,6 +41,13 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     authentication: { scheme: 'bearer', token: 'not-a-real-token' },
     headers: { 'X-Scope-OrgID': 'network' },
   })
+  await post('/v1/identity-provider/domains', { domain: 'sinemora.example' })
+  await write(page, 'PUT', '/v1/identity-provider', {
+    issuer: 'https://login.sinemora.example',
+    client_id: 'network-monitoring',
+    client_secret: 'not a real secret',
+    roles: { 'noc-leads': 'admin', 'Network engineers': 'editor', '*': 'viewer' },
+  })
   await write(page, 'PUT', '/v1/alert-routes', {
     root: {
       receivers: ['Tickets'],

@@ -33,9 +33,24 @@ export const providerQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** The address that leads to the provider, and after it to a page. */
-export const providerUrl = (next: string | undefined) =>
-  `/v1/auth/provider/start${next ? `?${new URLSearchParams({ next })}` : ''}`
+/** Whether people of an e-mail address sign in at the provider of a tenant. */
+export const domainQuery = (email: string) => {
+  const domain = domainOf(email)
+  return queryOptions({
+    queryKey: ['provider', domain],
+    queryFn: () => get('/v1/auth/provider', { query: { domain } }),
+    enabled: domain.includes('.'),
+    staleTime: 60_000,
+  })
+}
+
+const domainOf = (email: string) => email.slice(email.lastIndexOf('@') + 1).trim()
+
+/** The address that leads to a provider, of the installation or of an e-mail address, and after it to a page. */
+export function providerUrl(next: string | undefined, email?: string) {
+  const search = new URLSearchParams({ ...(next && { next }), ...(email && { domain: domainOf(email) }) })
+  return `/v1/auth/provider/start${search.size > 0 ? `?${search}` : ''}`
+}
 
 /** A session, or the second factors of which one is needed. */
 export type SignedIn = Session | { factors: Factor[] }

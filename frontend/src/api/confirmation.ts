@@ -41,7 +41,7 @@ export function useConfirmation() {
     },
     /** A code of a second factor, the password, or a new sign-in at the provider. */
     kind: byCode ? ('code' as const) : account?.password_changed_at ? ('password' as const) : ('provider' as const),
-    providerUrl: providerUrl(location.pathname),
+    providerUrl: providerUrl(location.pathname, account?.of_one_tenant ? account.user.email : undefined),
     prove: (proof: string) => confirm.mutate(byCode ? { code: proof.trim() } : { password: proof }),
     usePasskey: factors.includes('passkey') && passkeysSupported() ? () => byPasskey.mutate() : null,
     isPending: confirm.isPending || byPasskey.isPending,

@@ -21,9 +21,13 @@ _ISSUER = "Sinemora"
 
 @dataclass(frozen=True)
 class Account:
-    """Account of a person: the user, the authenticator app if confirmed, passkeys, number of unused recovery codes."""
+    """Account of a person: the user, the authenticator app if confirmed, passkeys, number of unused recovery codes.
+
+    `password_changed_at`: None without a password.
+    """
 
     user: User
+    password_changed_at: datetime | None
     totp: TotpSecret | None
     passkeys: list[Passkey]
     recovery_codes_left: int
@@ -44,9 +48,10 @@ def read(actor: Actor) -> Account:
     with system_session() as session:
         user = session.get_one(User, actor.id)
         if actor.of_one_tenant:
-            return Account(user, None, [], 0, [])
+            return Account(user, None, None, [], 0, [])
         return Account(
             user,
+            user.password_changed_at,
             queries.confirmed_totp(session, user.id),
             list(queries.passkeys(session, user.id)),
             queries.unused_codes(session, user.id),

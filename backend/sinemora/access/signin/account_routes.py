@@ -33,12 +33,13 @@ def read_account(actor: Person) -> schemas.AccountRead:
     return schemas.AccountRead(
         user=schemas.UserRead.model_validate(result.user),
         name=result.user.name,
-        password_changed_at=result.user.password_changed_at,
+        password_changed_at=result.password_changed_at,
         totp=schemas.TotpRead.model_validate(result.totp) if result.totp else None,
         passkeys=[schemas.PasskeyRead.model_validate(passkey) for passkey in result.passkeys],
         recovery_codes_left=result.recovery_codes_left,
         factors=factors,
         required_by=result.required_by,
+        of_one_tenant=actor.of_one_tenant,
     )
 
 

@@ -263,6 +263,7 @@ class AccountRead(Read):
     recovery_codes_left: int
     factors: list[Factor]
     required_by: list[str]
+    of_one_tenant: bool
 
 
 class TotpSetupRead(Read):

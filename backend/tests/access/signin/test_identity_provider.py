@@ -322,6 +322,8 @@ def test_the_owner_of_a_provider_gains_nothing_of_a_person_beyond_the_tenant(
     assert not any("device" in name for name in thief.cookies)
     assert [one["id"] for one in thief.get("/v1/tenants").json()["items"]] == [str(owner.tenant_id)]
     assert [one["method"] for one in thief.get("/v1/account/sessions").json()["items"]] == ["identity_provider"]
+    account = thief.get("/v1/account").json()
+    assert (account["of_one_tenant"], account["password_changed_at"], account["factors"]) == (True, None, [])
     seen = victim.get("/v1/account/sessions").json()["items"]
     (theirs,) = [one["id"] for one in seen if one["is_current"]]
     assert theirs not in thief.get("/v1/account/sessions").text

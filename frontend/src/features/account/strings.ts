@@ -7,6 +7,8 @@ export const strings = {
   account: 'Account',
   accountLower: 'your account',
   accountLead: (email: string) => `${email}: password, second factors and signed-in browsers.`,
+  ofOneTenant: (tenant: string) =>
+    `The identity provider of ${tenant} signed you in, to this tenant alone. To change your account, sign in with a password or a passkey.`,
   yourName: 'Your name',
   nameHint: 'Other members of your tenants see it.',
   saveName: 'Save name',

@@ -1,7 +1,9 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { providerQuery, providerUrl, type SignedIn, signIn } from '~/api/access'
+import { useState } from 'react'
+import { domainQuery, providerQuery, providerUrl, type SignedIn, signIn } from '~/api/access'
 import { passkeyError, passkeysSupported, signInWithPasskey } from '~/api/passkeys'
+import { Problem } from '~/lib/problem'
 import { ActionError, Notice } from '~/ui/State'
 import { SessionForm } from './SessionForm'
 import type { SignInSearch } from './search'
@@ -18,13 +20,24 @@ export function PasswordStep({ search, keepsPage, onSignedIn, onForgotten }: Pro
   const attempt = useMutation({
     mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
     onSuccess: onSignedIn,
+    onError: (error) => {
+      if (error instanceof Problem && error.code === 'single_sign_on_required') setByPassword(false)
+    },
   })
   const provider = useQuery(providerQuery)
+  const [email, setEmail] = useState('')
+  const ofDomain = useQuery(domainQuery(email)).data?.of_domain ?? false
+  const [byPassword, setByPassword] = useState(false)
+  const leads = ofDomain && !byPassword
+  const tab = keepsPage && { target: '_blank', rel: 'opener' }
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onSignedIn })
   return (
     <SessionForm
       title={strings.title}
-      onSubmit={(value) => attempt.mutate({ email: value('email').trim(), password: value('password') })}
+      onSubmit={(value) => {
+        if (!leads) attempt.mutate({ email: value('email').trim(), password: value('password') })
+        else if (!keepsPage) location.assign(providerUrl(search.next, email))
+      }}
     >
       {search.ended && !attempt.error && (
         <Notice tone="info">{keepsPage ? strings.sessionEndedHere : strings.sessionEnded}</Notice>
@@ -40,27 +53,37 @@ export function PasswordStep({ search, keepsPage, onSignedIn, onForgotten }: Pro
         required
         withAsterisk={false}
         autoFocus
+        onBlur={({ currentTarget }) => setEmail(currentTarget.value)}
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && setEmail(currentTarget.value)}
       />
-      <PasswordInput
-        label={strings.password}
-        name="password"
-        autoComplete="current-password"
-        required
-        withAsterisk={false}
-        visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
-      />
-      <ActionError error={attempt.error} />
-      <Button type="submit" size="sm" loading={attempt.isPending}>
-        {strings.signIn}
-      </Button>
+      {leads ? (
+        <>
+          <ActionError error={attempt.error} />
+          <Button size="sm" component="a" href={providerUrl(search.next, email)} {...tab}>
+            {keepsPage ? strings.singleSignOnInTab : strings.singleSignOn}
+          </Button>
+          <Button variant="default" size="sm" onClick={() => setByPassword(true)}>
+            {strings.usePassword}
+          </Button>
+        </>
+      ) : (
+        <>
+          <PasswordInput
+            label={strings.password}
+            name="password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
+          />
+          <ActionError error={attempt.error} />
+          <Button type="submit" size="sm" loading={attempt.isPending}>
+            {strings.signIn}
+          </Button>
+        </>
+      )}
       {provider.data?.name && (
-        <Button
-          variant="default"
-          size="sm"
-          component="a"
-          href={providerUrl(search.next)}
-          {...(keepsPage && { target: '_blank', rel: 'opener' })}
-        >
+        <Button variant="default" size="sm" component="a" href={providerUrl(search.next)} {...tab}>
           {keepsPage ? strings.continueInTab(provider.data.name) : strings.continueWith(provider.data.name)}
         </Button>
       )}

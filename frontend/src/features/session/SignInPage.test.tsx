@@ -54,6 +54,25 @@ test('a failure at the provider shows its reason, and a second factor is asked f
   expect(screen.getByLabelText('Code')).toBeTruthy()
 })
 
+test('people of a domain with a provider are led there, and a password is still possible', async () => {
+  mockApi({
+    'GET /v1/auth/provider': ({ query }) =>
+      reply(200, { name: null, of_domain: query.get('domain') === 'noc.example' }),
+    'POST /v1/auth/sign-in': () =>
+      reply(403, { detail: 'Single sign-on required.', code: 'single_sign_on_required', request_id: 'r-1' }),
+  })
+  await showPage(<SignInPage search={{ next: '/vms' }} onSignedIn={vi.fn()} />)
+  await userEvent.type(screen.getByLabelText('E-mail'), 'ana@noc.example{Enter}')
+  const link = await screen.findByRole('link', { name: 'Continue with single sign-on' })
+  expect(link.getAttribute('href')).toBe('/v1/auth/provider/start?next=%2Fvms&domain=noc.example')
+  expect(screen.queryByLabelText('Password')).toBeNull()
+  await userEvent.click(screen.getByRole('button', { name: 'Use a password' }))
+  await userEvent.type(screen.getByLabelText('Password'), 'secret')
+  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
+  expect((await screen.findByRole('alert')).textContent).toContain('Single sign-on required')
+  expect(screen.getByRole('link', { name: 'Continue with single sign-on' })).toBeTruthy()
+})
+
 test('who opens a new installation creates the first account by the code of the log', async () => {
   const onSignedIn = vi.fn()
   const sent = mockApi({

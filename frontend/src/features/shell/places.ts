@@ -133,6 +133,7 @@ export function placeGroups(meshId: string | undefined, hasRoute: (route: string
           pages: [
             { name: strings.tenant, link: { to: '/tenant' } },
             { name: strings.members, link: { to: '/members' } },
+            { name: strings.singleSignOn, link: { to: '/single-sign-on' } },
             { name: strings.apiKeys, link: { to: '/api-keys' } },
             { name: strings.bucketExports, link: { to: '/bucket-exports' } },
             { name: strings.usage, link: { to: '/usage' } },

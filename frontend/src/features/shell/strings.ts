@@ -156,6 +156,7 @@ export const strings = {
   secondFactor: 'Second factor',
   invitation: 'Invitation',
   apiKeys: 'API keys',
+  singleSignOn: 'Single sign-on',
   audit: 'Audit log',
   aboutSinemora: 'About Sinemora',
   signOut: 'Sign out',
