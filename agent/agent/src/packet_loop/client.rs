@@ -261,7 +261,7 @@ impl Client {
     pub fn receive_tlvs(
         &mut self,
         from: SocketAddr,
-        signal: (u8, PortIdentity, &Tlvs),
+        signal: (u8, PortIdentity, PortIdentity, &Tlvs),
         now: RawTime,
     ) -> bool {
         let address = self.event_address(from);
@@ -291,11 +291,13 @@ impl Client {
         self.standard.cancellations()
     }
 
-    /// Record that a message from `from` was authenticated, which this agent does not support.
-    pub fn authenticated(&mut self, from: SocketAddr) {
-        if let Some(address) = self.event_address(from) {
+    /// Record that a message from `from` was authenticated, which this agent does not support. Return true for a peer.
+    pub fn authenticated(&mut self, from: SocketAddr) -> bool {
+        let address = self.event_address(from);
+        address.is_some_and(|address| {
             self.standard.authenticated(address);
-        }
+            true
+        })
     }
 
     /// Return a standard responder that has no service for this agent and was not returned within the last hour for the

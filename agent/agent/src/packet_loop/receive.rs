@@ -20,18 +20,15 @@ impl Exchanger {
                 self.responder.forget_requests();
                 self.client.drop_unanswered(received.arrival.at);
             }
-            if let Some(hop_limit) = received.hop_limit {
-                let (peer, at_ns) = (received.from.ip(), backend_ns(received.arrival.at));
-                if let Some(reroute) = self.hop_counts.arrived(peer, hop_limit, at_ns) {
-                    self.event_log.rerouted(peer, reroute);
-                }
-            }
+            let at_ns = backend_ns(received.arrival.at);
             match received.message {
                 Ok(message)
                     if received.by == Port::Event
                         && matches!(message.body, Body::DelayReq | Body::CompactReq { .. }) =>
                 {
-                    self.handle_request(&message, &received);
+                    if self.handle_request(&message, &received) {
+                        self.note_way(&received, at_ns);
+                    }
                 }
                 Ok(message) if received.by == Port::Event && message.body == Body::SptpReq => {
                     self.respond_to_sptp(&message, &received);
@@ -47,10 +44,11 @@ impl Exchanger {
                 {
                     let now = self.sockets.now();
                     let requests = |tlv| matches!(tlv, Tlv::Request { .. });
-                    if !self
-                        .client
-                        .receive_tlvs(received.from, (domain, source, &tlvs), now)
-                        || tlvs.iter().any(requests)
+                    if !self.client.receive_tlvs(
+                        received.from,
+                        (domain, source, target, &tlvs),
+                        now,
+                    ) || tlvs.iter().any(requests)
                     {
                         self.negotiate((domain, source, target, &tlvs), &received);
                     }
@@ -66,21 +64,34 @@ impl Exchanger {
                         continue;
                     }
                     if matches!(update.verdict, Some(Verdict::Taken | Verdict::Complete(..))) {
+                        self.note_way(&received, at_ns);
                         self.observe_hardware(&message, &received);
                     }
-                    self.record_update(update, received.from, backend_ns(received.arrival.at));
+                    self.record_update(update, received.from, at_ns);
                 }
                 Err(why) => {
                     add(&self.counters.packets_rejected, 1);
-                    if why == Malformed::Authentication {
-                        self.client.authenticated(received.from);
-                        self.event_log
-                            .authenticated(received.from.ip(), backend_ns(received.arrival.at));
+                    let from = received.from;
+                    let is_known = self.unicast_service.allows(from.ip(), &self.responder);
+                    if why == Malformed::Authentication
+                        && (self.client.authenticated(from) || is_known)
+                    {
+                        self.event_log.authenticated(from.ip(), at_ns);
                     }
                 }
             }
         }
         self.received = messages;
+    }
+
+    /// Note how many routers a packet has passed that is of a peer for certain.
+    fn note_way(&mut self, received: &ReceivedMessage, at_ns: i64) {
+        let peer = received.from.ip();
+        let hop_limit = received.hop_limit;
+        if let Some(reroute) = hop_limit.and_then(|hops| self.hop_counts.arrived(peer, hops, at_ns))
+        {
+            self.event_log.rerouted(peer, reroute);
+        }
     }
 
     /// Return true if a message answers a challenge to its source address.

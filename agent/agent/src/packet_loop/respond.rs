@@ -14,26 +14,30 @@ use crate::timestamp::raw_now;
 const SPTP_DAEMON_PORTS: u16 = 10;
 
 impl Exchanger {
-    /// Respond to a request that may be answered.
-    pub(super) fn handle_request(&mut self, message: &Message, received: &ReceivedMessage) {
+    /// Respond to a request that may be answered. Return true if it proves that it is of a peer.
+    pub(super) fn handle_request(&mut self, message: &Message, received: &ReceivedMessage) -> bool {
         let now = self.sockets.now();
         let id = (received.from.ip(), message.source);
         let sequence_id = message.sequence_id;
         match self.unicast_service.grants.delay_resp(id, sequence_id, now) {
-            Ok(granted) => return self.respond(message, received, granted),
-            Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
-            Err(NoDelayResp::NotGranted) => {}
-        }
-        if message.domain != 0 {
-            return add(&self.counters.packets_rejected, 1);
+            Ok(granted) => {
+                self.respond(message, received, granted);
+                return granted.1;
+            }
+            Err(NoDelayResp::NotGranted) if message.domain == 0 => {}
+            Err(_) => {
+                add(&self.counters.packets_rejected, 1);
+                return false;
+            }
         }
         let from = received.from.ip();
         let receipts = &mut self.unicast_service.receipts;
         let receipt = receipts.of(from, &message.body);
-        match self
+        let handled = self
             .responder
-            .handle_request(message, received.from, receipt, now)
-        {
+            .handle_request(message, received.from, receipt, now);
+        let is_proven = handled.is_ok_and(|response| response.is_proven);
+        match handled {
             Ok(response)
                 if receipt == Receipt::Standard
                     && !receipts.take_credit(
@@ -77,6 +81,7 @@ impl Exchanger {
                 add(&self.counters.packets_rejected, 1);
             }
         }
+        is_proven
     }
 
     /// Return true if packets may leave for an address that has proven that it receives, or has not.

@@ -21,8 +21,9 @@ pub(crate) struct PeerSession {
     foreign: Option<(Foreign, RawTime)>,
     /// What of it was reported, and when.
     reported: Option<(Foreign, RawTime)>,
-    /// Arrival of the newest answer of the peer itself.
+    /// Arrival of the newest answer of the peer itself, and of the newest that names its VM.
     answered_at: RawTime,
+    named_at: RawTime,
 }
 
 /// An answer that is not the peer's, or not from its address.
@@ -91,6 +92,7 @@ impl PeerSession {
             foreign: None,
             reported: None,
             answered_at: RawTime(i64::MIN),
+            named_at: RawTime(i64::MIN),
         }
     }
 
@@ -139,13 +141,17 @@ impl PeerSession {
 
     /// Add a message of the peer to its exchange.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> SessionUpdate {
-        if self.is_of_another_vm(message) {
-            self.foreign = Some((Foreign::AnotherVm, arrival.at));
-            return SessionUpdate {
+        if self.is_of_another_vm(message, arrival.at) {
+            let mut update = SessionUpdate {
                 verdict: Some(Verdict::Unsolicited),
-                dropped: self.exchanges.withdraw(message.sequence_id),
                 ..SessionUpdate::default()
             };
+            // Copies of what another VM has answered to others find the answer of the peer before them.
+            if self.exchanges.is_unanswered(message.sequence_id) {
+                self.foreign = Some((Foreign::AnotherVm, arrival.at));
+                update.dropped = self.exchanges.withdraw(message.sequence_id);
+            }
+            return update;
         }
         let verdict = self.exchanges.receive(message, arrival);
         if self.exchanges.take_restarted() {
@@ -153,6 +159,8 @@ impl PeerSession {
         }
         if matches!(verdict, Verdict::Taken | Verdict::Complete(..)) {
             self.answered_at = arrival.at;
+            let is_named = message.vm().is_some_and(|vm| vm.tag != 0);
+            self.named_at = if is_named { arrival.at } else { self.named_at };
             // A Sync of its own may not say which VM sent it.
             self.foreign = self.foreign.filter(|_| message.vm().is_none());
         }
@@ -172,13 +180,18 @@ impl PeerSession {
         }
     }
 
-    /// Return true if a response to this agent names another VM than the peer's.
-    fn is_of_another_vm(&self, message: &Message) -> bool {
-        let (Some(vm), Some(requester)) = (message.vm(), message.requester()) else {
+    /// Return true if a response to this agent names another VM than the peer's, or none while the peer itself does.
+    fn is_of_another_vm(&self, message: &Message, now: RawTime) -> bool {
+        if message.requester() != Some(self.exchanges.requester()) || self.vm_tag == 0 {
             return false;
-        };
-        let are_known = self.vm_tag != 0 && vm.tag != 0;
-        are_known && vm.tag != self.vm_tag && requester == self.exchanges.requester()
+        }
+        match message.vm().map_or(0, |vm| vm.tag) {
+            0 => {
+                let is_known = self.exchanges.responder() == Some(message.source);
+                !is_known && now.since(self.named_at) < FOREIGN_NS
+            }
+            tag => tag != self.vm_tag,
+        }
     }
 
     /// End open exchanges. Those decided at `now` are recorded in their window.

@@ -158,6 +158,11 @@ impl<T: Copy> Exchange<T> {
             && now < self.pending.t1_deadline.plus(round_trip_ns)
     }
 
+    /// Return true if a message that names the request has come.
+    pub fn has_t4(&self) -> bool {
+        self.t4_ns.is_some()
+    }
+
     /// Set the departure of the request, t3.
     pub fn record_departure(&mut self, t3: RawTime, source: TimestampSource) -> Verdict {
         self.t3 = Some(t3);

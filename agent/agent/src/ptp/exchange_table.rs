@@ -19,7 +19,10 @@ const NEAR: u16 = 4;
 #[derive(Debug)]
 pub struct ExchangeTable<T> {
     requester: PortIdentity,
+    /// Who has named our requests. Only who receives them can.
     responder: Option<PortIdentity>,
+    /// Who has sent a Sync for an open request since. It may be a new process of the responder, or anyone.
+    candidate: Option<PortIdentity>,
     restarted: bool,
     first: u16,
     open: VecDeque<Exchange<T>>,
@@ -34,6 +37,7 @@ impl<T: Copy> ExchangeTable<T> {
         Self {
             requester,
             responder: None,
+            candidate: None,
             restarted: false,
             first: 0,
             open: VecDeque::new(),
@@ -46,9 +50,23 @@ impl<T: Copy> ExchangeTable<T> {
         self.requester
     }
 
-    /// Return the receipt of the responder's messages that requests carry; 0 before the first message.
+    /// Return the receipt of the responder's messages that the next request carries; 0 before the first message. While it is
+    /// unknown who of two the responder is, each has every other request.
     pub fn receipt(&self) -> u64 {
-        self.responder.map_or(0, |known| known.clock & RECEIPT_BITS)
+        let next = self.first.wrapping_add(self.open.len() as u16);
+        let turn = self.candidate.filter(|_| next % 2 == 1);
+        let identity = turn.or(self.responder).or(self.candidate);
+        identity.map_or(0, |known| known.clock & RECEIPT_BITS)
+    }
+
+    /// Return who has named our requests.
+    pub fn responder(&self) -> Option<PortIdentity> {
+        self.responder
+    }
+
+    /// Return true if a request with this sequence id is open and no message that names it has come.
+    pub fn is_unanswered(&mut self, sequence_id: u16) -> bool {
+        self.find(sequence_id).is_some_and(|open| !open.has_t4())
     }
 
     /// Open an exchange. Return the sequence id of its request; `None` if too many are open.
@@ -126,6 +144,11 @@ impl<T: Copy> ExchangeTable<T> {
             }
             Body::DelayResp { rx_report, .. } => rx_report,
             Body::CompactResp { rx_report, .. } => Some(rx_report),
+            Body::FollowUp { .. }
+                if self.responder.is_some_and(|known| known != message.source) =>
+            {
+                return Verdict::Unsolicited;
+            }
             Body::Sync { .. } | Body::FollowUp { .. } => None,
         };
         let back = self.first.wrapping_sub(message.sequence_id);
@@ -147,15 +170,29 @@ impl<T: Copy> ExchangeTable<T> {
             None if back != 0 && usize::from(back) < MOST_OPEN => Verdict::Late,
             None => return Verdict::Unsolicited,
         };
-        if self.responder.is_some_and(|known| known != message.source) {
-            self.restarted = true;
-            self.rx_report = None;
+        if matches!(verdict, Verdict::Taken | Verdict::Complete(..)) {
+            self.identify(message);
         }
-        self.responder = Some(message.source);
-        if let Some(rx_report) = rx_report {
+        if let Some(rx_report) = rx_report.filter(|_| self.responder == Some(message.source)) {
             self.apply_rx_report(rx_report);
         }
         verdict
+    }
+
+    /// Take the source of a message that answers an open request as the responder, if it names our request.
+    fn identify(&mut self, message: &Message) {
+        if self.responder == Some(message.source) {
+            return;
+        }
+        if message.requester().is_none() {
+            self.candidate = Some(message.source);
+            return;
+        }
+        if self.responder.is_some() {
+            self.restarted = true;
+            self.rx_report = None;
+        }
+        (self.responder, self.candidate) = (Some(message.source), None);
     }
 
     /// Set t1 of an exchange from a later response, if the exchange is still open.
@@ -241,9 +278,10 @@ impl<T: Copy> ExchangeTable<T> {
 
     /// Apply a reception report to the open requests.
     fn apply_rx_report(&mut self, rx_report: RxReportTlv) {
+        let further = |p: RxReportTlv| rx_report.newest.wrapping_sub(p.newest);
+        let overtaken = self.rx_report.is_some_and(|p| further(p) > u16::MAX / 2);
         let previous = self.rx_report.filter(|p| rx_report.requests >= p.requests);
-        let ahead = previous.map_or(u16::MAX, |p| rx_report.newest.wrapping_sub(p.newest));
-        let overtaken = previous.is_some() && ahead > u16::MAX / 2;
+        let ahead = previous.map_or(u16::MAX, further);
         let unwatched = self.unwatched(&rx_report, previous.filter(|_| !overtaken));
         let shed = !overtaken && rx_report.unanswered() != previous.map_or(0, |p| p.unanswered());
 

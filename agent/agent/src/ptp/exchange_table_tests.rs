@@ -418,6 +418,35 @@ fn a_restarted_responder_is_detected_and_its_counts_start_again() {
 }
 
 #[test]
+fn what_anyone_can_send_changes_nothing_of_a_known_responder() {
+    let mut dialogue = Dialogue::new();
+    dialogue.send_requests(3, 9);
+    dialogue.response(0);
+    dialogue.response(1);
+    let known = dialogue.exchanges.receipt();
+    dialogue.responder = 66;
+    assert_eq!(dialogue.receive_response(1, 200, SYNC), Verdict::Duplicate);
+    let follow_up = Body::FollowUp { origin_ns: 1 };
+    assert_eq!(
+        dialogue.receive_response(2, 200, follow_up),
+        Verdict::Unsolicited
+    );
+    assert_eq!(dialogue.exchanges.receipt(), known);
+    // A Sync for an open request may be of a new process: it gets every other request until one of both names it.
+    assert_eq!(dialogue.receive_response(2, 200, SYNC), Verdict::Taken);
+    let mut receipts = Vec::new();
+    for _ in 0..2 {
+        receipts.push(dialogue.exchanges.receipt());
+        dialogue.send_request(9);
+    }
+    assert_eq!(receipts, [66, known]);
+    assert!(!dialogue.exchanges.take_restarted());
+    dialogue.response(3);
+    assert!(dialogue.exchanges.take_restarted());
+    assert_eq!(dialogue.exchanges.receipt(), 66);
+}
+
+#[test]
 fn responses_to_another_client_are_unsolicited() {
     let mut dialogue = Dialogue::new();
     dialogue.send_request(0);

@@ -192,6 +192,9 @@ impl StandardClient {
             }
             return SessionUpdate::default();
         }
+        if !peer.is_responder(message.source, false, arrival.at) {
+            return SessionUpdate::default();
+        }
         if let Some(sptp) = &mut peer.sptp {
             let is_probe = message.sequence_id == PROBE_ID && !session.exchanges.is_open(PROBE_ID);
             return match message.body {
@@ -237,7 +240,7 @@ impl StandardClient {
     pub fn receive_tlvs(
         &mut self,
         address: SocketAddr,
-        (domain, source, tlvs): (u8, PortIdentity, &Tlvs),
+        (domain, source, target, tlvs): (u8, PortIdentity, PortIdentity, &Tlvs),
         now: RawTime,
     ) -> bool {
         let Some(peer) = self.peers.get_mut(&address) else {
@@ -249,8 +252,8 @@ impl StandardClient {
             }
             return true;
         }
-        if tlvs.iter().any(|tlv| matches!(tlv, Tlv::Grant { .. })) {
-            peer.responder = source;
+        if target != peer.requester || !peer.is_responder(source, true, now) {
+            return true;
         }
         let cancelled = tlvs.iter().filter(|tlv| peer.unicast.receive(*tlv, now));
         let acknowledged: Tlvs = cancelled

@@ -33,6 +33,8 @@ pub(crate) struct StandardPeer {
     pub general: SocketAddr,
     /// Port identity of the responder, once it has granted something. Requests name it, which proves that grants arrive.
     pub responder: PortIdentity,
+    /// Arrival of its newest message.
+    answered_at: RawTime,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
     /// Arrival of the Announce that changed its offset from UTC. Syncs that arrived before it are not read by the new one.
@@ -72,6 +74,7 @@ impl StandardPeer {
             requester,
             general,
             responder: PortIdentity::ANY,
+            answered_at: RawTime(i64::MIN),
             deadline_ns: 0,
             unicast: UnicastSession::new(interval_of(rate_hz), now),
             scale_since: RawTime(i64::MIN),
@@ -93,6 +96,18 @@ impl StandardPeer {
             exchanges: VecDeque::new(),
             early: Vec::new(),
         }
+    }
+
+    /// Return true if a message is of the responder, as far as its source says it. One that `names` our requests, or any of a
+    /// server of SPTP, makes its source the responder, unless the known one is heard.
+    pub fn is_responder(&mut self, source: PortIdentity, names: bool, now: RawTime) -> bool {
+        let is_silent = now.since(self.answered_at) > SILENT_NS;
+        if is_silent && (names || self.sptp.is_some()) {
+            self.responder = source;
+        }
+        let is_known = self.responder == source;
+        self.answered_at = if is_known { now } else { self.answered_at };
+        is_known
     }
 
     /// Set the rate and the deadline of the plan.
@@ -263,5 +278,23 @@ mod tests {
                 assert!((left[19] - left[0] - expected).abs() < 32 * MS, "{left:?}");
             }
         }
+    }
+
+    #[test]
+    fn only_who_grants_is_heard_until_it_is_silent() {
+        let general = "10.0.0.1:320".parse().unwrap();
+        let settings = (Protocol::Ieee1588, 0, 16);
+        let mut peer = StandardPeer::new((1, 2), PortIdentity::ANY, general, settings, RawTime(0));
+        let [known, other] = [5, 6].map(|clock| PortIdentity { clock, port: 1 });
+        let mut heard = |source, names, second: i64| {
+            peer.is_responder(source, names, RawTime(second * 1_000 * MS))
+        };
+        assert!(!heard(known, false, 0), "it has granted nothing");
+        assert!(heard(known, true, 1));
+        assert!(!heard(other, true, 4) && !heard(other, false, 4));
+        assert!(heard(known, false, 4));
+        assert!(!heard(other, false, 8));
+        assert!(heard(other, true, 8));
+        assert!(!heard(known, false, 8));
     }
 }
