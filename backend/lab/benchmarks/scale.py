@@ -4,14 +4,14 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                 everything
-    make bench-scale ONLY=upgrade    one group: upgrade or capacity
+    make bench-scale ONLY=upgrade    one group: upgrade, pairs or capacity
 """
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import capacity, upgrade
+from lab.benchmarks.scaling import capacity, pairs, upgrade
 from lab.benchmarks.storing.product import running
 
-GROUPS = {"upgrade": upgrade.upgrade, "capacity": capacity.capacity}
+GROUPS = {"upgrade": upgrade.upgrade, "pairs": pairs.pairs, "capacity": capacity.capacity}
 
 
 def main() -> None:

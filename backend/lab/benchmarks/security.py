@@ -1,13 +1,16 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation limited fuzz
+make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation limited hostile fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
 import asyncio
+import importlib
 import os
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +35,7 @@ REQUESTS = 200_000
 OVER_HTTP = 2_000
 STALL_S = 30.0
 ENDLESS_S = 5.0
+AGENT_BENCH = Path(__file__).resolve().parents[3] / "agent" / "bench"
 
 
 def stall(product: Product) -> None:
@@ -75,6 +79,12 @@ def limits(_: Product) -> None:
     """Count what limited callers learn of hidden meshes."""
     found, sent = limited.leaks()
     figures.report("security_limited_leaks", found, requests=sent)
+
+
+def agents(_: Product) -> None:
+    """Try agents with the plan of a stolen backend and with forged packets, in networks of their own."""
+    sys.path.insert(0, str(AGENT_BENCH))
+    importlib.import_module("hostile").run()
 
 
 def fuzz(product: Product) -> None:
@@ -132,6 +142,7 @@ GROUPS: dict[str, Callable[[Product], None]] = {
     "endless": memory,
     "isolation": apart,
     "limited": limits,
+    "hostile": agents,
     "fuzz": fuzz,
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sinemora import migrate
 
-_ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[4]
 _DEPENDENCIES = (
     "backend/requirements.lock",
     "backend/hatch_build.py",
@@ -43,7 +43,7 @@ class Checkout:
     def switch(self) -> None:
         """Link the present code, as a pull does."""
         fresh = self.link.with_suffix(".new")
-        fresh.symlink_to(_ROOT)
+        fresh.symlink_to(ROOT)
         fresh.rename(self.link)
 
 
@@ -86,11 +86,11 @@ def checked_out(commit: str) -> Iterator[Checkout]:
         folder = Path(name) / "previous"
         _git("worktree", "add", "--detach", str(folder), commit)
         try:
-            changed = subprocess.run(["git", "diff", "--quiet", commit, "--", *_DEPENDENCIES], cwd=_ROOT).returncode
+            changed = subprocess.run(["git", "diff", "--quiet", commit, "--", *_DEPENDENCIES], cwd=ROOT).returncode
             if changed:
                 subprocess.run([sys.executable, "infra/toolchain/prepare.py", "backend"], cwd=folder, check=True)
             else:
-                (folder / "backend" / ".venv").symlink_to(_ROOT / "backend" / ".venv")
+                (folder / "backend" / ".venv").symlink_to(ROOT / "backend" / ".venv")
                 subprocess.run([sys.executable, "hatch_build.py"], cwd=folder / "backend", check=True)
             link = Path(name) / "current"
             link.symlink_to(folder)
@@ -100,4 +100,4 @@ def checked_out(commit: str) -> Iterator[Checkout]:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=_ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()

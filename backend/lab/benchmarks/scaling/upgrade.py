@@ -5,6 +5,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from alembic import command
@@ -25,38 +28,16 @@ PAUSE_S = 8.0
 def upgrade(product: Product) -> None:
     """Serve by the release before, then migrate and replace API and worker while a fleet reports."""
     world = product.world("upgrade", SENDERS)
-    with checked_out(previous_commit()) as code, tempfile.TemporaryDirectory(prefix="sinemora-bench-upgrade-") as name:
-        product.stop()
-        dispose()
-        command.downgrade(migrate.configuration(), code.migration)
-        with product.log.open("ab") as log:
-            command_line = [code.python, "-m", "sinemora.cli", "serve"]
-            product.api = subprocess.Popen(command_line, cwd=name, env=code.environment, stdout=log, stderr=log)
-        worker = _worker(Path(name), code)
-        try:
-            product.wait()
-            _check_code(product, code)
-            fleet = Fleet(product.port, world).start()
-            time.sleep(PAUSE_S)
-            began = time.monotonic()
-            code.switch()
-            subprocess.run([code.python, "-m", "sinemora.migrate"], cwd=name, env=code.environment, check=True)
-            migrated = time.monotonic()
-            time.sleep(PAUSE_S)  # the programs of the release before serve with the new schema
-            product.api.send_signal(signal.SIGHUP)
-            _while_replaced(product)
-            worker.terminate()
-            worker.wait(60)
-            worker = _worker(Path(name), code)
-            time.sleep(PAUSE_S)
-            record = fleet.stop()
-        finally:
-            worker.terminate()
-            worker.wait(60)
-    missing = lost(record, world)
+    with earlier(product) as served:
+        fleet = Fleet(product.port, world).start()
+        time.sleep(PAUSE_S)
+        migration_s = served.upgrade()
+        time.sleep(PAUSE_S)
+        record = fleet.stop()
+    missing, code = lost(record, world), served.code
     comment(
         f"from {code.commit[:12]} ({code.migration}) to {newest_migration('HEAD')}: migrated in"
-        f" {migrated - began:.1f} s, {len(record.acknowledged)} reports acknowledged, {record.sent_again} sent again,"
+        f" {migration_s:.1f} s, {len(record.acknowledged)} reports acknowledged, {record.sent_again} sent again,"
         f" {record.broken_connections} connections broken, {record.refused_reports} answered with an error"
     )
     figures.report(
@@ -67,6 +48,54 @@ def upgrade(product: Product) -> None:
     )
     figures.report("scale_rolling_upgrade_refused_connections", record.refused_connections)
     figures.report("scale_rolling_upgrade_slowest_report_s", record.slowest_s)
+
+
+@dataclass
+class Earlier:
+    """A product that the release before serves, and a folder for files."""
+
+    product: Product
+    folder: Path
+    code: Checkout
+    worker: "subprocess.Popen[bytes]"
+
+    def upgrade(self) -> float:
+        """Migrate, then replace API and worker by this release. Return how long the migration took, s."""
+        began = time.monotonic()
+        self.code.switch()
+        line = [self.code.python, "-m", "sinemora.migrate"]
+        subprocess.run(line, cwd=self.folder, env=self.code.environment, check=True)
+        migration_s = time.monotonic() - began
+        time.sleep(PAUSE_S)  # the programs of the release before serve with the new schema
+        self.product.api.send_signal(signal.SIGHUP)
+        _while_replaced(self.product)
+        self.stop_worker()
+        self.worker = _worker(self.folder, self.code)
+        return migration_s
+
+    def stop_worker(self) -> None:
+        """End the worker."""
+        self.worker.terminate()
+        self.worker.wait(60)
+
+
+@contextmanager
+def earlier(product: Product) -> Iterator[Earlier]:
+    """Let the release before serve a product."""
+    with checked_out(previous_commit()) as code, tempfile.TemporaryDirectory(prefix="sinemora-bench-upgrade-") as name:
+        product.stop()
+        dispose()
+        command.downgrade(migrate.configuration(), code.migration)
+        with product.log.open("ab") as log:
+            command_line = [code.python, "-m", "sinemora.cli", "serve"]
+            product.api = subprocess.Popen(command_line, cwd=name, env=code.environment, stdout=log, stderr=log)
+        served = Earlier(product, Path(name), code, _worker(Path(name), code))
+        try:
+            product.wait()
+            _check_code(product, code)
+            yield served
+        finally:
+            served.stop_worker()
 
 
 def _check_code(product: Product, code: Checkout) -> None:
