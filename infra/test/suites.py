@@ -77,7 +77,7 @@ SUITES = [
         "badday",
         "backend",
         ("python", "-m", "lab.soak.badday"),
-        env={"RECORD": "0", "ONE_OF": "stop-postgres,queue-full"},
+        env={"RECORD": "0", "ONE_OF": "stop-postgres,disk-full+kill-api,queue-full"},
         lane=PRODUCT,
     ),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane=OTHERS),

@@ -120,7 +120,8 @@ FAULTS: dict[str, Fault] = {
 }
 _PAIRS = (
     *("kill-postgres+kill-valkey", "kill-api+kill-postgres", "stop-postgres+kill-api", "kill-watcher+kill-beat"),
-    *("disk-full+kill-api", "disk-full+kill-postgres", "lock-meshes+kill-watcher", "stop-valkey+kill-worker"),
+    *("disk-full+kill-api", "disk-full+kill-postgres", "disk-inodes+kill-api", "disk-unchangeable+kill-postgres"),
+    *("lock-meshes+kill-watcher", "stop-valkey+kill-worker"),
     *("busy+kill-api", "busy+kill-postgres", "busy+stop-api", "busy+stop-watcher", "busy+disk-full"),
 )
 TRIALS = [
@@ -229,16 +230,22 @@ def main() -> None:
             if is_kept:
                 OUTCOMES.write_text(json.dumps({name: asdict(each) for name, each in known.items()}, indent=1))
         twice = sum(store.merged_wrongly(world)[0] for world in running.worlds.values())
-    trials = list(known.values())
+    _report(list(known.values()), twice, judges_speed=is_kept or not wanted)
+    if missed := [trial.name for trial in known.values() if trial.notice_s is None or trial.wrong]:
+        sys.exit(f"no notice, or a wrong answer: {', '.join(missed)}")
+
+
+def _report(trials: list[Trial], twice: int, *, judges_speed: bool) -> None:
+    """Print the figures; `make test` may run on a machine that is too busy for times."""
     acknowledged = sum(trial.acknowledged for trial in trials)
-    more = {"trials": len(trials), "failed": [trial.name for trial in trials if trial.failed]}
-    report("badday_acknowledged_lost", sum(trial.lost for trial in trials), acknowledged=acknowledged, **more)
+    failed = [trial.name for trial in trials if trial.failed]
+    report("badday_acknowledged_lost", sum(trial.lost for trial in trials), acknowledged=acknowledged, failed=failed)
     report("badday_stored_twice", twice)
-    report("badday_reports_back_s_p99", _p99([trial.reports_s for trial in trials]))
-    report("badday_alerts_back_s_p99", _p99([trial.notice_s or _GIVEN_UP_S for trial in trials]))
-    mattered = [trial.told for trial in trials if trial.told is not None]
-    report("badday_told_percent", 100 * float(np.mean(mattered or [True])), mattered=len(mattered))
-    if is_kept or not wanted:
+    if judges_speed:
+        report("badday_reports_back_s_p99", _p99([trial.reports_s for trial in trials]))
+        report("badday_alerts_back_s_p99", _p99([trial.notice_s or _GIVEN_UP_S for trial in trials]))
+        mattered = [trial.told for trial in trials if trial.told is not None]
+        report("badday_told_percent", 100 * float(np.mean(mattered or [True])), mattered=len(mattered))
         report("badday_trials", len(trials))
     finish()
 
