@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from lab.soak import faults, store
 from lab.soak import neighbours as other
 from lab.soak import product_faults as own
 from lab.soak.day import SLOW_WINDOWS, Day, day
+from lab.soak.outages import gap_s
 from lab.soak.product_faults import Disk, Lasts
 
 OUTCOMES = Path(__file__).resolve().parents[3] / ".tools" / "logs" / "badday.json"
@@ -201,12 +201,8 @@ def _works(running: Day, since: float) -> bool:
 
 def _gap_s(running: Day, began_at: float, since: float, ended_at: float) -> float:
     """Return the longest time without an acknowledgement after `since`, of those who report all the time."""
-    gaps = [0.0]
-    for name in running.fleets.keys() - {"small"}:
-        times = running.fleets[name].record.acknowledged.values()
-        within = [began_at, *sorted(at for at in [*times] if began_at <= at <= ended_at), ended_at]
-        gaps += [after - max(before, since) for before, after in pairwise(within) if after > since]
-    return max(gaps)
+    steady = [fleet.record.acknowledged for name, fleet in running.fleets.items() if name != "small"]
+    return max(gap_s([*acknowledged.values()], began_at, since, ended_at) for acknowledged in steady)
 
 
 def _told(running: Day, began_at: float, bad_s: float, at: float) -> bool:

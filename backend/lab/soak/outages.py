@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import quantiles
 
 Failure = tuple[float, str]
@@ -47,6 +48,12 @@ def outage_s(failures: Sequence[Failure]) -> float:
     """Return the seconds from the first to the last of the failures that callers saw of a fault; 0 without one."""
     times = [at for at, _ in failures]
     return max(times) - min(times) if times else 0.0
+
+
+def gap_s(times: Iterable[float], began_at: float, since: float, ended_at: float) -> float:
+    """Return the longest time without one of some events from `since` on, within a span; no event before it counts."""
+    within = [began_at, *sorted(at for at in times if began_at <= at <= ended_at), ended_at]
+    return max(max(0.0, after - max(before, since)) for before, after in pairwise(within))
 
 
 def unexplained(failures: Iterable[Failure], injected: Sequence[Injected]) -> list[Failure]:

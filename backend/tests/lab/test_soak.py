@@ -6,7 +6,7 @@ import pytest
 from lab.soak import logs
 from lab.soak.faults import FAULTS
 from lab.soak.logs import LogReader, errors_of
-from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, outage_s, p99_s, unexplained
+from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, gap_s, outage_s, p99_s, unexplained
 from lab.soak.processes import LIFE_S, WARM_S, Sample, growth
 from lab.soak.schedule import plan
 
@@ -54,6 +54,21 @@ def test_what_happens_in_two_faults_belongs_to_the_newer_one():
     failures = [(105.0, "503"), (112.0, "connection refused")]
     assert failures_of(KILLED, failures, [KILLED, newer]) == failures[:1]
     assert failures_of(newer, failures, [KILLED, newer]) == failures[1:]
+
+
+@pytest.mark.parametrize(
+    ("times", "since", "longest_s"),
+    [
+        ([1, 2, 7, 9], 0, 5),
+        ([1, 2, 7, 9], 5, 2),  # nobody could work before: the gap counts from then on
+        ([9, 1], 0, 8),
+        ([1, 2], 0, 8),  # to the end
+        ([30], 0, 10),
+        ([], 4, 6),
+    ],
+)
+def test_a_gap_counts_from_when_the_product_could_work(times: list[float], since: float, longest_s: float):
+    assert gap_s(times, 0, since, 10) == longest_s
 
 
 def test_the_percentile_leaves_out_what_began_or_ended_in_a_fault():
