@@ -44,7 +44,8 @@ def verify(session: Session, actor: Actor, domain_id: UUID) -> SignInDomain:
 
     ProductError `domain_unknown` (404), `domain_record_missing`, `domain_taken`, `dns_failed` (409).
     """
-    row = existing(session.get(SignInDomain, domain_id), "domain")
+    with tenant_session(actor.tenant_id) as before:  # no connection waits for DNS
+        row = existing(before.get(SignInDomain, domain_id), "domain")
     is_there = has_record(row.domain, row.record)
     if is_there is None:
         raise ProductError("dns_failed", 409, f"DNS failed: its servers for {row.domain} gave no answer. Try again.")
@@ -63,6 +64,7 @@ def verify(session: Session, actor: Actor, domain_id: UUID) -> SignInDomain:
             f"Domain taken: another tenant has verified {row.domain}. It is free {KEPT_FOR.days} days after the record"
             " of that tenant is removed.",
         )
+    row = existing(locked(session, SignInDomain, domain_id), "domain")
     row.checked_at = datetime.now(UTC)
     row.verified_at, row.missing_since = row.verified_at or row.checked_at, None
     audit.updated(session, actor, "sign_in_domain", row, ["verified_at"])

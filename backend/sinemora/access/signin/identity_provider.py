@@ -18,6 +18,7 @@ from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import BrowserSession, Membership, Method, Role, Tenant
 from sinemora.kit import encryption
 from sinemora.kit.config import settings
+from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
 
@@ -30,18 +31,14 @@ def redirect_uri() -> str:
 
 
 # One for all requests: it remembers metadata and keys.
-_client = lru_cache(maxsize=200)(OpenIdClient)
+_client = lru_cache(maxsize=100)(OpenIdClient)
 
 
-def client_of(row: IdentityProvider, *, fresh: bool = False) -> OpenIdClient:
-    """Return the client of a tenant's provider; a `fresh` one remembers nothing.
-
-    ProductError `secret_unreadable`, `secret_key_missing` (409).
-    """
+def client_of(row: IdentityProvider) -> OpenIdClient:
+    """Return the client of a tenant's provider. ProductError `secret_unreadable`, `secret_key_missing` (409)."""
     secret = encryption.decrypt(row.client_secret)["client_secret"]
     networks = settings().allowed_receivers
-    make = OpenIdClient if fresh else _client
-    return make(row.issuer, row.client_id, secret, redirect_uri(), row.scopes, networks)
+    return _client(row.issuer, row.client_id, secret, redirect_uri(), row.scopes, networks)
 
 
 def find(session: Session, tenant_id: UUID, *, locked: bool = False, shared: bool = False) -> IdentityProvider | None:
@@ -108,9 +105,11 @@ def test(session: Session, actor: Actor) -> str | None:
 
     ProductError `identity_provider_unknown` (404), `secret_unreadable` (409).
     """
-    row, error = get(session, actor), None
+    with tenant_session(actor.tenant_id) as before:  # no connection waits for the provider
+        row = get(before, actor)
+    client, error = client_of(row), None
     try:
-        client_of(row, fresh=True).check()
+        client.fresh().check()
     except OpenIdError as failure:
         error = str(failure)[:500]
     audit.record(session, actor, "identity_provider.tested", row.id, row.name, error=error)

@@ -9,7 +9,7 @@ import time
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from joserfc import jwt
@@ -25,7 +25,7 @@ _LIMIT_S = 10.0
 _WAIT_S = 2.0
 _AGAIN_S = 5.0
 _AT_ONCE = 4
-_LIMIT_BYTES = 1 << 20
+_LIMIT_BYTES = 128 << 10
 _METADATA_S = 3600
 _KEYS_S = 300
 _CLOCK_S = 60
@@ -98,6 +98,10 @@ class OpenIdClient:
         endpoint = self._url("authorization_endpoint")
         joint = "&" if urllib.parse.urlsplit(endpoint).query else "?"
         return Request(f"{endpoint}{joint}{urllib.parse.urlencode(parameters)}", state, nonce, verifier)
+
+    def fresh(self) -> "OpenIdClient":
+        """Return a client that remembers nothing, and waits together with this one."""
+        return replace(self, _cache={}, _lock=threading.Lock(), _failure=(-_AGAIN_S, ""))
 
     def check(self) -> None:
         """Check what needs no person: discovery, keys, and the secret of this client. OpenIdError."""

@@ -27,7 +27,8 @@ DomainOf = Annotated[str | None, Query(max_length=254, description="Domain of th
 @router.get("", responses=responses(422, 429))
 def read_provider(request: Request, domain: DomainOf = None) -> ProviderRead:
     """Return the OpenID provider of the installation, and whether people of a domain have one."""
-    rate_limit.limit_address(request)
+    if domain is not None:
+        rate_limit.limit_address(request)
     of_domain = domain is not None and single_sign_on.has_provider(domain)
     return ProviderRead(name=single_sign_on.provider_name(), of_domain=of_domain)
 
@@ -38,8 +39,13 @@ def start_provider_sign_in(
     next_path: Annotated[str, Query(alias="next", max_length=2000, description="Path to open when signed in")] = "/",
     domain: DomainOf = None,
 ) -> RedirectResponse:
-    """Send the browser to the OpenID provider of a domain, or of the installation (code flow with PKCE)."""
+    """Send the browser to the OpenID provider of a domain, or of the installation (code flow with PKCE).
+
+    Links of other sites lead to the sign-in page: the owner of a provider could sign strangers in to the own tenant.
+    """
     rate_limit.limit_address(request)
+    if domain is not None and request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        return _back(_SIGN_IN)
     try:
         begun = single_sign_on.begin(next_path if _OWN_PATH.fullmatch(next_path) else "/", domain)
     except ProductError as error:

@@ -45,12 +45,13 @@ def admit(
     user = membership.user if membership else tenant_queries.user_by_email(session, email)
     if user is not None and membership is None:
         membership = session.get(Membership, (tenant_id, user.id), with_for_update={"of": Membership})
-    role = group_roles.role_of(group_roles.groups_of(claims, row.groups_claim), _roles(row.roles))
+    groups = group_roles.groups_of(claims, row.groups_claim)
+    role = group_roles.role_of(groups, _roles(row.roles))
     if membership is not None and membership.role == Role.owner:
         role = Role.owner  # a provider must not leave a tenant without an owner
     if role is None:
         if user is not None and membership is not None:
-            fields = {"reason": "no role for the groups", **browser.described()}
+            fields = {"reason": "no role for the groups", "groups": sorted(groups)[:20], **browser.described()}
             audit.record_session(session, tenant_id, user, "member.removed", fields)
             session.delete(membership)
             session.commit()  # the removal holds although it is an error

@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 500
 # Passwords and secrets are not exported, neither their digests nor encrypted ones.
 _WITHHELD = {
     *("password_hash", "secret_digest", "previous_digest", "credential_digest"),
-    *("encrypted_content", "secret"),
+    *("encrypted_content", "secret", "client_secret"),
 }
 # API processes cache credentials and meshes for some seconds: they may store reports that long after a deletion.
 _CACHES_EXPIRE_S = 12

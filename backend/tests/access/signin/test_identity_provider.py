@@ -418,6 +418,15 @@ def test_an_answer_goes_to_the_provider_that_was_asked(
         assert failure(callback(browser, {"code": foreign["code"], "state": state})) == "provider_failed"
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_no_other_site_signs_a_browser_in_to_its_tenant(client: Caller, provider: Provider, site: str):
+    """Threat: a page sends its visitor to a provider that answers at once, and they work in another tenant."""
+    answer = client.get(
+        "/v1/auth/provider/start", params={"domain": DOMAIN}, headers={"Sec-Fetch-Site": site}, follow_redirects=False
+    )
+    assert answer.headers["location"] == "/sign-in"
+
+
 @pytest.mark.parametrize("change", ["replaced", "deleted", "tenant deleted"])
 def test_a_change_in_the_middle_of_a_sign_in_ends_it(client: Caller, owner: Member, provider: Provider, change: str):
     provider.people({"ana": worker()})

@@ -68,6 +68,8 @@ def test_an_owner_exports_the_tenant_and_nothing_else(world: MeshWorld, mail_set
     receiver = {"name": "r", "kind": "webhook", "settings": hook, "secret": {"key": "a key that signs"}}
     owner.created("/v1/receivers", receiver)
     owner.created("/v1/invitations", {"email": "ada@example.com", "role": "viewer", "delivery": "email"})
+    provider = {"issuer": "https://login.example.com", "client_id": "c", "client_secret": "s", "roles": {"*": "viewer"}}
+    assert owner.put("/v1/identity-provider", json=provider).status_code == 200
     job_id = exported(owner)
     exported(owner)  # an export does not contain the ones before it
     data = owner.get(f"/v1/jobs/{job_id}/output")
