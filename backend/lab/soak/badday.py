@@ -104,6 +104,7 @@ FAULTS: dict[str, Fault] = {
     "disk-unchangeable": _disk(Disk.unchangeable),
     "disk-hanging": _disk(Disk.hanging),
     "proxy-gone": Fault(other.proxy_gone, HELD_S, ours=True),
+    "certificate-expired": Fault(other.certificate_expired, HELD_S, ours=True),
     "second-instance": Fault(other.second_instance),
     "clock-ahead": Fault(other.ahead),
     "clock-late": Fault(lambda running: _sent(running, faults.clock_late)),

@@ -7,8 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 
 import httpx2
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 from sqlalchemy import text
 
 from lab import proxy_stand
@@ -159,6 +164,24 @@ def proxy_gone(running: Day) -> Iterator[Lasts]:
     began_s = time.monotonic()
     yield lambda: time.monotonic() - began_s < _PROXY_AWAY_S
     running.stand.start_proxy()
+
+
+@contextmanager
+def certificate_expired(running: Day) -> Iterator[Lasts]:
+    """Let the gateway have a certificate that ended yesterday, of the same key, as if nobody had renewed it."""
+    files = running.product.folder.path / "gateway"
+    file, key = files / "certificate.pem", load_pem_private_key((files / "key.pem").read_bytes(), None)
+    assert isinstance(key, EllipticCurvePrivateKey)
+    good = file.read_bytes()
+    name = x509.load_pem_x509_certificate(good).subject
+    ended = datetime.now(UTC) - timedelta(days=1)
+    number = x509.random_serial_number()
+    begun = x509.CertificateBuilder(name, name, key.public_key(), number, ended - timedelta(days=90), ended)
+    try:
+        file.write_bytes(begun.sign(key, SHA256()).public_bytes(Encoding.PEM))
+        yield lambda: True
+    finally:
+        file.write_bytes(good)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from sinemora.operations.gateway.options import GatewayError, Options, Tls
 
 log = structlog.get_logger(__name__)
 
-_LOOK_S = 30.0
+_LOOK_S = 5.0
 
 
 class Loop(uvloop.Loop):
