@@ -1,5 +1,6 @@
 """Composition of Celery: what runs when. The imports register all tasks. `sinemora.worker` is the application."""
 
+import os
 from typing import Any
 
 from celery import Task
@@ -116,6 +117,14 @@ def _serve_new_queues(instance: Any, **_: object) -> None:
     if {FAST, "bulk"} <= set(queues.consume_from):
         for name in (NOTICES, UPKEEP):
             queues.select_add(name)
+
+
+@celeryd_after_setup.connect
+def _let_people_first(instance: Any, **_: object) -> None:
+    """Give jobs and upkeep less of busy processors than pages, reports and alerts, which people wait for."""
+    queues = set(instance.app.amqp.queues.consume_from)
+    if queues and queues <= {"bulk", "solve", UPKEEP}:
+        os.nice(5 if UPKEEP in queues else 10)
 
 
 @worker_ready.connect

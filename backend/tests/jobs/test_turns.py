@@ -1,5 +1,6 @@
 """Queues and turns: tenants alternate, what is lost is sent again, and nothing waits behind bulk work."""
 
+import os
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -142,5 +143,19 @@ def test_a_worker_with_the_command_line_of_an_earlier_version_serves_the_new_que
     celeryd_after_setup.send(sender=worker.hostname, instance=worker, conf=celery.conf)
     try:
         assert set(celery.amqp.queues.consume_from) == {"fast", "bulk", "notices", "upkeep"}
+    finally:
+        celery.amqp.queues.consume_from.clear()
+
+
+@pytest.mark.parametrize(
+    ("queues", "nice"), [("bulk", [10]), ("solve", [10]), ("upkeep", [5]), ("watch", []), ("notices,fast", [])]
+)
+def test_jobs_and_upkeep_leave_busy_processors_to_others(queues: str, nice: list[int], monkeypatch: pytest.MonkeyPatch):
+    asked: list[int] = []
+    monkeypatch.setattr(os, "nice", asked.append)
+    worker = celery.Worker(queues=queues.split(","), hostname="one@here", quiet=True)
+    try:
+        celeryd_after_setup.send(sender=worker.hostname, instance=worker, conf=celery.conf)
+        assert asked == nice
     finally:
         celery.amqp.queues.consume_from.clear()
