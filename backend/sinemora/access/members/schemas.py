@@ -24,6 +24,7 @@ class MemberRead(Read):
     name: str
     role: Role
     meshes: list[VisibleMesh] | None
+    confirmed_at: datetime | None
     created_at: datetime
     version: int
 

@@ -295,6 +295,7 @@ def test_people_of_the_domain_get_in_by_the_provider(client: Caller, owner: Memb
     own = enter(client, provider, worker(email=owner.email, groups=[]), "the-owner")
     assert own.get("/v1/auth/session").json()["role"] == "owner"
     assert {"member.joined", "member.role_changed"} <= set(actions(owner))
+    assert all(one["confirmed_at"] for one in owner.get("/v1/members").json()["items"])
 
 
 @pytest.mark.parametrize("claims", [{"email": "ana@else.example"}, {"email_verified": False}, {"email": None}])

@@ -13,6 +13,7 @@ import {
   useSetRole,
 } from '~/api/members'
 import { formatDay, timeOf } from '~/lib/time'
+import { NO_VALUE } from '~/lib/units'
 import { Choice } from '~/ui/Choice'
 import { Confirm } from '~/ui/Confirm'
 import { CreateDrawer } from '~/ui/CreateDrawer'
@@ -91,6 +92,15 @@ export function MembersPage() {
             cell: ({ created_at }) => formatDay(new Date(created_at), clock),
             by: { key: 'since', value: ({ created_at }) => timeOf(created_at) },
           },
+          ...(members.data.some(({ confirmed_at }) => confirmed_at)
+            ? [
+                {
+                  title: strings.singleSignOn,
+                  cell: ({ confirmed_at }: Member) =>
+                    confirmed_at ? formatDay(new Date(confirmed_at), clock) : NO_VALUE,
+                },
+              ]
+            : []),
           {
             title: strings.actions,
             cell: (member) =>

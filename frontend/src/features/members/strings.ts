@@ -21,6 +21,7 @@ export const strings = {
   person: 'Person',
   role: 'Role',
   since: 'Member since',
+  singleSignOn: 'Last single sign-on',
   every: 'All',
   noMeshLeft: 'None',
   meshesOf: (person: string) => `Meshes of ${person}`,
