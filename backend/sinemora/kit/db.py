@@ -66,8 +66,8 @@ RECYCLED_S = 900
 A server process of PostgreSQL remembers every partition it has touched and keeps their files open until it ends.
 """
 
-PATIENCE_S = 45.0
-"""Longest wait for a server process of the database, s: more than `statement_timeout`, which a hung one ignores."""
+PATIENCE_S = 90.0
+"""Longest wait for a server process of the database, s: `statement_timeout`, which a hung one ignores, three times."""
 _patience_s: ContextVar[float] = ContextVar("patience_s", default=PATIENCE_S)
 
 

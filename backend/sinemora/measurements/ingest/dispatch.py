@@ -10,7 +10,7 @@ from sinemora.fleet.inventory.agents import AgentRoute
 from sinemora.kit.db import patience
 from sinemora.kit.errors import response_to
 
-ANSWERED_S = 10.0
+ANSWERED_S = 15.0
 """Longest wait for one answer of the database while a report is stored, s: agents send it again."""
 
 
