@@ -157,7 +157,7 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 	$(PREPARE) bench-ui >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" MINUTES="$(MINUTES)" $(RUN) --in backend python -m lab.benchmarks.ui
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
-	$(PREPARE) backend >&2
+	$(PREPARE) bench-security >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
 bench-scale: ## What an upgrade under load costs, and whether the capacity model holds (one group: ONLY=upgrade; from PREVIOUS=COMMIT)
 	$(PREPARE) bench-scale >&2
