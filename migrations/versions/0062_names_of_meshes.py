@@ -1,4 +1,4 @@
-"""Names are of a mesh where objects are, so that none tells what a hidden mesh has; whose saved views and tokens are."""
+"""Names are of a mesh where objects are, so that none tells what a hidden mesh has; saved views have owners."""
 
 from collections.abc import Sequence
 
