@@ -66,8 +66,11 @@ RECYCLED_S = 900
 A server process of PostgreSQL remembers every partition it has touched and keeps their files open until it ends.
 """
 
-PATIENCE_S = 90.0
-"""Longest wait for a server process of the database, s: `statement_timeout`, which a hung one ignores, three times."""
+PATIENCE_S = 40.0
+"""Longest wait for a server process of the database, s: more than `statement_timeout`, which a hung one ignores.
+
+Evaluation and notifications wait as long, and an alert is due within a minute.
+"""
 _patience_s: ContextVar[float] = ContextVar("patience_s", default=PATIENCE_S)
 
 
