@@ -1,6 +1,6 @@
 """Use cases of a tenant's identity provider: set, delete, test, require.
 
-Only owners change it: whoever sets the provider can sign in as any person of the verified domains.
+Only owners change it: a person who sets the provider can sign in as anyone of the verified domains.
 """
 
 from functools import lru_cache
@@ -119,7 +119,7 @@ def test(session: Session, actor: Actor) -> str | None:
 def require(session: Session, actor: Actor, required: bool) -> None:
     """Set whether members other than owners get in by the provider alone; sessions of other credentials end.
 
-    ProductError `not_allowed` (403), `identity_provider_untried` (409): nobody got in by it yet.
+    ProductError `not_allowed` (403), `identity_provider_untried` (409): no one got in by it yet.
     """
     provider = find(session, actor.tenant_id, locked=True)
     tenant = session.get_one(Tenant, actor.tenant_id)

@@ -1,7 +1,7 @@
 """People for whom the identity provider of a tenant vouches: found or created, admitted, removed.
 
-Whoever runs the provider can claim any address, so it counts only below the tenant's verified domains, and an existing
-account with such an address is joined to this tenant without opening anything else of it.
+Anyone who runs the provider can claim any address. So addresses count in the tenant's verified domains alone, and an
+existing account with such an address joins this tenant without opening anything else of it.
 """
 
 import secrets

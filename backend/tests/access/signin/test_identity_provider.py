@@ -14,7 +14,7 @@ import dns.rcode
 import pytest
 from pydantic import SecretStr
 
-from sinemora.access.signin import domains, openid
+from sinemora.access.signin import domains, openid, passwords
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.kit import special_networks
 from sinemora.kit.config import settings
@@ -296,6 +296,15 @@ def test_people_of_the_domain_get_in_by_the_provider(client: Caller, owner: Memb
     assert own.get("/v1/auth/session").json()["role"] == "owner"
     assert {"member.joined", "member.role_changed"} <= set(actions(owner))
     assert all(one["confirmed_at"] for one in owner.get("/v1/members").json()["items"])
+
+
+def test_a_person_without_a_password_sets_one_by_mail_for_other_tenants(
+    mail_settings: None, mail_server: MailServer, client: Caller, provider: Provider
+):
+    claims = worker()
+    enter(client, provider, claims, "passwordless")
+    passwords.send_reset(claims["email"])
+    assert "/reset-password#" in str(mails(mail_server)[0].get_content())
 
 
 @pytest.mark.parametrize("claims", [{"email": "ana@else.example"}, {"email_verified": False}, {"email": None}])
