@@ -156,23 +156,22 @@ def finish(step_secret: str | None, answer: Answer, browser: Browser) -> tuple[O
     # "mfa" (RFC 8176): the provider has asked for several factors itself.
     strong = "mfa" in claims["amr"] if isinstance(claims.get("amr"), list) else False
     with system_session() as session:
-        if tenant_id is not None:
-            try:
+        try:
+            if tenant_id is None:
+                user, membership = _admit(session, claims, browser, now)
+            else:
                 user, membership = tenant_people.admit(session, tenant_id, client, claims, browser, now)
-            except IntegrityError:  # the same new person in two browsers at once
-                raise _expired() from None
-            opened = sessions.open_session(
-                session, user, membership, browser, Method.identity_provider, second_factor=strong, known=True
-            )
-            return opened, kept["next"]
-        user, membership = _admit(session, claims, browser, now)
+        except IntegrityError:  # the same new person in two browsers at once
+            raise _expired() from None
+        method = Method.provider if tenant_id is None else Method.identity_provider
         known = browser.device_of(user) is not None
-        if strong:
-            opened = sessions.open_session(
-                session, user, membership, browser, Method.provider, second_factor=True, known=known
+        result: Opened | Pending
+        if strong or tenant_id is not None:
+            result = sessions.open_session(
+                session, user, membership, browser, method, second_factor=strong, known=known
             )
-            return opened, kept["next"]
-        result = service.after_first_factor(session, user, membership, browser, Method.provider, known=known)
+        else:
+            result = service.after_first_factor(session, user, membership, browser, method, known=known)
         return result, kept["next"]
 
 

@@ -46,7 +46,7 @@ def admit(
     if user is not None and membership is None:
         membership = session.get(Membership, (tenant_id, user.id), with_for_update={"of": Membership})
     groups = group_roles.groups_of(claims, row.groups_claim)
-    role = group_roles.role_of(groups, _roles(row.roles))
+    role = group_roles.role_of(groups, {group: Role(role) for group, role in row.roles.items()})
     if membership is not None and membership.role == Role.owner:
         role = Role.owner  # a provider must not leave a tenant without an owner
     if role is None:
@@ -112,10 +112,6 @@ def _is_vouched(session: Session, tenant_id: UUID, email: str) -> bool:
     except ValueError:
         return False
     return domain is not None and domain.tenant_id == tenant_id
-
-
-def _roles(stored: dict[str, Any]) -> dict[str, Role]:
-    return {group: Role(role) for group, role in stored.items()}
 
 
 def _require_room(session: Session, tenant_id: UUID) -> None:
