@@ -29,11 +29,20 @@ class Upload:
 
 async def uploaded(request: Request) -> AsyncIterator[Upload]:
     """Yield the body of a request, for the duration of the request. Declare it before `Idempotency-Key`."""
-    digest, size = hashlib.sha256(), 0
+    digest, size, held = hashlib.sha256(), 0, bytearray()
     with SpooledTemporaryFile(_IN_MEMORY_BYTES) as file:
+
+        def keep(piece: bytes) -> None:
+            digest.update(piece)
+            file.write(piece)
+
+        # In large pieces and on a thread: other requests have the event loop meanwhile.
         async for part in request.stream():
-            digest.update(part)
             size += len(part)
-            await run_in_threadpool(file.write, part)
+            held += part
+            if len(held) >= _PIECE_BYTES:
+                await run_in_threadpool(keep, bytes(held))
+                held.clear()
+        await run_in_threadpool(keep, bytes(held))
         request.state.upload = Upload(file, size, digest.digest())
         yield request.state.upload
