@@ -17,6 +17,8 @@ from prometheus_client import Gauge
 from sinemora.kit.errors import ProductError
 
 QUEUE_BYTES_MAX = 128 << 20
+_MIXED_BYTES, _MIXED_S = 512 << 10, 60.0
+"""Largest batch while reports of several tenants come, since each waits for one before its own, and for how long."""
 _OTHERS = 4
 """Part of the queue, one in so many, in which a tenant with more than that waits for the others."""
 
@@ -75,6 +77,8 @@ class BatchQueue(Generic[T, R]):
         # By tenant, in the order of their turns; no queue is empty.
         self._queues: dict[Hashable, deque[_Waiting[T, R]]] = {}
         self._length = self._bytes = 0
+        self._last_owner: Hashable = None
+        self._mixed_until_s = 0.0
         self._changed = threading.Condition()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -107,6 +111,9 @@ class BatchQueue(Generic[T, R]):
                     f"Ingest queue full: {self._length} reports wait, {own} of yours. Send this report again later.",
                     headers={"Retry-After": "2"},
                 )
+            if self._last_owner not in (None, owner):
+                self._mixed_until_s = time.monotonic() + _MIXED_S
+            self._last_owner = owner
             self._queues.setdefault(owner, deque()).append(waiting)
             self._length += 1
             self._bytes += size
@@ -139,14 +146,17 @@ class BatchQueue(Generic[T, R]):
             while not self._length and not self._stopping:
                 self._changed.wait()
             limits = self._limits
-            while not self._stopping and self._length < limits.reports and self._bytes < limits.enough_bytes:
+            is_mixed = time.monotonic() < self._mixed_until_s
+            size_max = min(limits.size_bytes, _MIXED_BYTES) if is_mixed else limits.size_bytes
+            enough = min(limits.enough_bytes, size_max)
+            while not self._stopping and self._length < limits.reports and self._bytes < enough:
                 left_s = not_before_s - time.monotonic()
                 if left_s <= 0:
                     break
                 self._changed.wait(left_s)
             batch: list[_Waiting[T, R]] = []
             size = 0
-            while self._queues and len(batch) < self._limits.reports and size < self._limits.size_bytes:
+            while self._queues and len(batch) < self._limits.reports and size < size_max:
                 owner = next(iter(self._queues))
                 queue = self._queues.pop(owner)
                 batch.append(queue.popleft())

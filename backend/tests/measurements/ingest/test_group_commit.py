@@ -168,6 +168,24 @@ def test_tenants_take_turns_and_none_fills_the_queue():
     run(story)
 
 
+@pytest.mark.parametrize(("others", "batches"), [("", [10]), ("b", [4, 4, 3])])
+def test_batches_are_smaller_while_several_tenants_report(others: str, batches: list[int]):
+    async def story() -> None:
+        store = Store()
+        store.held.clear()
+        writer = BatchWriter(store, 40, 1, owner=lambda report: report[0])
+        held = asyncio.ensure_future(writer.write("a", 1))
+        await asyncio.to_thread(store.called.wait)
+        waiting = [asyncio.ensure_future(writer.write(tenant, 150 << 10)) for tenant in "a" * 10 + others]
+        await asyncio.sleep(0)
+        store.held.set()
+        await asyncio.gather(held, *waiting)
+        assert list(map(len, store.batches[1:])) == batches
+        await asyncio.to_thread(writer.close)
+
+    run(story)
+
+
 @pytest.mark.parametrize(("size", "code"), [(1, "stored"), (1 << 30, "ingest_busy")])
 def test_the_queue_is_bounded_in_bytes_too(size, code):
     async def story() -> None:
