@@ -4,11 +4,11 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                 everything
-    make bench-scale ONLY=upgrade    one group: upgrade, pairs or capacity
+    make bench-scale ONLY=upgrade    one group: upgrade, pairs, capacity or neighbours
 """
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import capacity, pairs, upgrade
+from lab.benchmarks.scaling import capacity, neighbours, pairs, upgrade
 from lab.benchmarks.storing.product import running
 
 GROUPS = {"upgrade": upgrade.upgrade, "pairs": pairs.pairs, "capacity": capacity.capacity}
@@ -16,7 +16,10 @@ GROUPS = {"upgrade": upgrade.upgrade, "pairs": pairs.pairs, "capacity": capacity
 
 def main() -> None:
     """Measure the groups of ONLY, all by default, each on a product of its own."""
-    for name in figures.selected(GROUPS):
+    for name in figures.selected((*GROUPS, "neighbours")):
+        if name == "neighbours":
+            neighbours.neighbours()
+            continue
         with running() as product:
             GROUPS[name](product)
     figures.finish()

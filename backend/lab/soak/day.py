@@ -141,7 +141,7 @@ def day() -> Iterator[Day]:
         tenant_id = create_owner("Small", "small@sinemora.example", _PASSWORD).tenant_id
         sizes = {"small": _SMALL_VMS, "steady": _STEADY_VMS, "behind": _BEHIND_VMS, "burst": BURST_VMS}
         worlds = {name: make_world(tenant_id, name, size, zones=3) for name, size in sizes.items()}
-        _watch(product, tenant_id, worlds["small"], listener)
+        watch(product, tenant_id, worlds["small"], listener)
         small = FaultyFleet(product.port, worlds["small"])
         tls, gateway_port = _gateway(product.folder.path / "gateway")
         fleets = {
@@ -172,7 +172,7 @@ def http(verify: ssl.SSLContext | bool = True) -> httpx2.Client:
     return httpx2.Client(timeout=5, trust_env=False, limits=limits, verify=verify)
 
 
-def _watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Listener) -> None:
+def watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Listener) -> None:
     """Give a mesh a rule that fires on one slow window, and a receiver of its notices."""
     with tenant_session(tenant_id) as session:
         create_default_rules(session, world.mesh_id)
