@@ -4,6 +4,7 @@
 as unknown as an id that was never given.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -432,6 +433,20 @@ def test_a_name_of_what_is_hidden_is_as_free_as_any(
     assert len(list(taken_names(world, join(world.owner, "editor")))) >= 10  # the walk notices a name that is taken
     own = limited.created("/v1/saved-views", {"name": HIDDEN, "address": f"/meshes/{world.hidden.id}"})
     assert own in limited.get("/v1/saved-views").json()["items"]
+
+
+def test_applications_of_one_name_in_two_meshes_are_told_apart(world: World, limited: Caller):
+    theirs = _bodies(world.hidden)["application_id"][1]
+    own = _bodies(world.shown)["application_id"][1] | {"name": HIDDEN}
+    made = limited.created("/v1/applications", own)
+    for body, changed in ((own, made["id"]), (theirs, str(world.ids["application_id"]))):
+        manifest = json.dumps({"applications": [body | {"objective": 0.9}]})  # JSON is YAML
+        headers = {"Content-Type": "application/yaml"}
+        answer = world.owner.post("/v1/applications/manifest", content=manifest, headers=headers)
+        assert answer.json()["changed"] == [HIDDEN], answer.text
+        assert world.owner.get(f"/v1/applications/{changed}").json()["objective"] == 0.9
+    again = world.owner.post("/v1/applications", json=own)
+    assert (again.status_code, again.json()["code"]) == (409, "application_name_taken")
 
 
 def test_a_hidden_id_takes_as_long_as_an_unknown_one(world: World, limited: Caller):
