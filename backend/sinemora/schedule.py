@@ -121,10 +121,10 @@ def _serve_new_queues(instance: Any, **_: object) -> None:
 
 @celeryd_after_setup.connect
 def _let_people_first(instance: Any, **_: object) -> None:
-    """Give the work of workers less of busy processors than pages, reports and notices, which people wait for."""
+    """Give jobs and upkeep less of busy processors than pages, reports and alerts, which people wait for."""
     queues = set(instance.app.amqp.queues.consume_from)
-    if queues and queues <= {"bulk", "solve", "watch", UPKEEP}:
-        os.nice(10 if queues == {"solve"} else 5)
+    if queues and queues <= {"bulk", "solve", UPKEEP}:
+        os.nice(5)  # a third of the weight: they go on, however busy the machine is
 
 
 @worker_ready.connect

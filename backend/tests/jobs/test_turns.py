@@ -148,7 +148,7 @@ def test_a_worker_with_the_command_line_of_an_earlier_version_serves_the_new_que
 
 
 @pytest.mark.parametrize(
-    ("queues", "nice"), [("bulk", [5]), ("solve", [10]), ("upkeep", [5]), ("watch", [5]), ("notices,fast", [])]
+    ("queues", "nice"), [("bulk", [5]), ("solve", [5]), ("upkeep", [5]), ("watch", []), ("notices,fast", [])]
 )
 def test_jobs_and_upkeep_leave_busy_processors_to_others(queues: str, nice: list[int], monkeypatch: pytest.MonkeyPatch):
     asked: list[int] = []
