@@ -150,6 +150,7 @@ def _of_go(name: str, log: Log) -> str:
         GOBIN=str(folder),
         GOTOOLCHAIN="local",
         GOFLAGS="-buildvcs=false",
+        CGO_ENABLED="0",  # a C compiler that is not the machine's may not know what Go asks of it
     )
     return str(pin["pinned"])
 
