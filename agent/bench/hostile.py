@@ -5,6 +5,8 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
@@ -52,7 +54,8 @@ def run() -> None:
 def packets_over_cap(lab: Lab) -> int:
     """Return the packets that an agent sends beyond its limits when its plan wants millions, to any port."""
     limits = {"max_packets_per_s": CAP_HZ, "max_peers": CAP_PEERS, "max_peers_per_address": CAP_PEERS_PER_ADDRESS}
-    stolen = Fleet(lab).agent(lab.host("stolen"), **{name: str(value) for name, value in limits.items()})
+    settings: dict[str, Any] = {name: str(value) for name, value in limits.items()}
+    stolen = Fleet(lab).agent(lab.host("stolen"), **settings)
     victim = lab.host("victim")
     addresses = [f"10.77.200.{nth}" for nth in range(1, VICTIMS + 1)]
     for address in addresses:
@@ -105,19 +108,19 @@ def forged_effects(lab: Lab, forged: int) -> dict[str, int]:
     }
 
 
-def _habits(lab: Lab) -> str:
+def _habits(lab: Lab) -> Path:
     file = lab.folder / "habits.json"
     file.write_text("{}", "utf-8")
-    return str(file)
+    return file
 
 
-def _forge(attacker: Host, agents: Sequence[Agent], master: Host, kept: object, forged: int) -> None:
+def _forge(attacker: Host, agents: Sequence[Agent], master: Host, kept: Path, forged: int) -> None:
     """Send an equal share to each agent, as from the other one, from its master, itself and a stranger."""
     forgers = []
     for seed, agent in enumerate(agents):
         sources = ",".join([*(one.host.address for one in agents), master.address, "10.77.9.9"])
         share = (forged // len(agents), FORGED_HZ / len(agents), seed)
-        command = [sys.executable, HERE / "forger.py", "forge", str(kept), agent.host.address, sources]
+        command: list[str | Path] = [sys.executable, HERE / "forger.py", "forge", kept, agent.host.address, sources]
         forgers.append(attacker.start([*command, *map(str, share)], "forger"))
     for forger in forgers:
         forger.require("the forged packets", "sent", within_s=600)

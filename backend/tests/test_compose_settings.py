@@ -66,10 +66,10 @@ def test_a_service_has_the_secrets_that_it_reads_and_no_others(added: Path | Non
 
 # Each start of docker-compose takes half a second, so one process loads all combinations.
 LOAD = """
-import sys
+import shlex, sys
 from compose.cli import main as cli
 for line in sys.stdin.read().splitlines():
-    sys.argv = ["docker-compose", *line.split(), "config", "--quiet"]
+    sys.argv = ["docker-compose", *shlex.split(line), "config", "--quiet"]
     try:
         cli.main()
     except SystemExit as end:
@@ -91,7 +91,10 @@ def test_a_real_compose_loads_every_pair_of_parts_and_all(tmp_path: Path) -> Non
         for names in combinations(PARTS, length)
         if "archive" not in names or "storage" in names  # the archive is kept in the storage
     ]
-    lines = [" ".join(f"-f {path}" for path in (STACK, *(parts[name] for name in names))) for names in chosen]
+    lines = [
+        shlex.join(word for path in (STACK, *(parts[name] for name in names)) for word in ("-f", str(path)))
+        for names in chosen
+    ]
     environment = os.environ | {
         "SINEMORA_PUBLIC_URL": "https://sinemora.example.com",
         "SINEMORA_SECRETS_DIR": str(tmp_path),
