@@ -80,7 +80,7 @@ def test_variance_is_measured_beside_the_curve(tmp_path: Path):
     # The slowest of six round trips is some 20 ms above their median.
     assert point["factor"] < 0.95  # 0.6 where nothing else runs: what a busy machine adds is in both
     assert point["latency_us"]["p50"] > result["points"][1]["latency_us"]["p50"] + 4000
-    assert variance["waits"] > 1.5
+    assert variance["waits"] > 1.1  # 1 is of one alone; a busy machine varies the base, too
     assert "Variance (uniform)" in result["printed"]
     rows = (tmp_path / "measurements.csv").read_text().splitlines()
     assert sum(not row.startswith("#") for row in rows) == 1 + 3
