@@ -38,7 +38,7 @@ DEADLINE_MS = 20_000
 RECORDED_S = 5.0
 GROWTH_MOST_MIB = 8
 # Events that would say something of the network that is not so.
-_OF_LOSS_AND_CLOCKS = ("clock_step", "another VM answers", "another route")
+_FALSE_EVENTS = ("clock_step", "another VM answers", "another route")
 
 
 def run() -> None:
@@ -99,10 +99,10 @@ def forged_effects(lab: Lab, forged: int) -> dict[str, int]:
     windows = client.await_windows(int(RECORDED_S + attacked_s), since_s, 180)
     growth = [agent.process.rss_mib() - before for agent, before in zip(agents, before_mib, strict=True)]
     figures.comment(f"{forged} packets in {attacked_s:.0f} s, {len(windows)} windows, memory {max(growth):+.1f} MiB")
-    told = [json.dumps(event) for agent in agents for event in agent.events()]
+    reported = [json.dumps(event) for agent in agents for event in agent.events()]
     return {
         **_wrong(windows, (responder.key, 77)),
-        "events": sum(any(words in one for words in _OF_LOSS_AND_CLOCKS) for one in told),
+        "events": sum(any(text in event for text in _FALSE_EVENTS) for event in reported),
         "memory": sum(mib > GROWTH_MOST_MIB for mib in growth),
         "ends": sum(not agent.process.running for agent in agents),
     }

@@ -12,7 +12,7 @@ from sinemora.access.tenants import mesh_limits
 from sinemora.jobs import queries
 from sinemora.jobs.heartbeat import JobLost, Reporter
 from sinemora.jobs.models import Job, JobChunk, Side
-from sinemora.kit.db import PATIENCE_S, patience, system_session, tenant_session
+from sinemora.kit.db import ANSWER_LIMIT_S, answer_limit, system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.mesh_limit import MeshLimit, limited_to
 
@@ -47,7 +47,7 @@ class JobContext:
     def session(self) -> Iterator[Session]:
         """Open a transaction as the job's tenant, with longer timeouts than a request has."""
         limited = limited_to(self._mesh_limit())
-        with limited, patience(_STATEMENT_S + PATIENCE_S), tenant_session(self.tenant_id) as session:
+        with limited, answer_limit(_STATEMENT_S + ANSWER_LIMIT_S), tenant_session(self.tenant_id) as session:
             for limit in ("statement_timeout", "idle_in_transaction_session_timeout"):
                 session.execute(text(f"SET LOCAL {limit} = '{_STATEMENT_S}s'"))
             yield session

@@ -66,31 +66,31 @@ RECYCLED_S = 900
 A server process of PostgreSQL remembers every partition it has touched and keeps their files open until it ends.
 """
 
-PATIENCE_S = 40.0
+ANSWER_LIMIT_S = 40.0
 """Longest wait for a server process of the database, s: more than `statement_timeout`, which a hung one ignores.
 
 Evaluation and notifications wait as long, and an alert is due within a minute.
 """
-_patience_s: ContextVar[float] = ContextVar("patience_s", default=PATIENCE_S)
+_answer_limit_s: ContextVar[float] = ContextVar("answer_limit_s", default=ANSWER_LIMIT_S)
 
 
 @contextmanager
-def patience(seconds: float) -> Iterator[None]:
-    """Wait for the database for at most `seconds` a statement, instead of `PATIENCE_S`."""
-    before = _patience_s.set(seconds)
+def answer_limit(seconds: float) -> Iterator[None]:
+    """Wait for the database for at most `seconds` a statement, instead of `ANSWER_LIMIT_S`."""
+    before = _answer_limit_s.set(seconds)
     try:
         yield
     finally:
-        _patience_s.reset(before)
+        _answer_limit_s.reset(before)
 
 
 class _Connection(psycopg.Connection[Any]):
     """Connection that gives up a server process that does not answer."""
 
     def wait(self, gen: PQGen[Any], interval: float = 0.1, timeout: float | None = None) -> Any:
-        """Run a step of the protocol. OperationalError when it takes longer than the caller's patience."""
+        """Run a step of the protocol. OperationalError when it takes longer than the limit of the caller."""
         try:
-            return super().wait(gen, interval, _patience_s.get() if timeout is None else timeout)
+            return super().wait(gen, interval, _answer_limit_s.get() if timeout is None else timeout)
         except psycopg.OperationalError:
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
                 self.pgconn.finish()  # the pool sees that it is closed, and distrusts all that are as old

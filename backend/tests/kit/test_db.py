@@ -184,7 +184,7 @@ def test_a_server_process_that_hangs_is_given_up_with_those_as_old(servers: Serv
             session.execute(own)
 
     try:
-        with db.patience(0.5), pytest.raises(OperationalError) as given_up:
+        with db.answer_limit(0.5), pytest.raises(OperationalError) as given_up:
             hang()
         with system_session() as session:
             assert session.scalar(own) not in hung

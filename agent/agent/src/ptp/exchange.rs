@@ -158,7 +158,7 @@ impl<T: Copy> Exchange<T> {
             && now < self.pending.t1_deadline.plus(round_trip_ns)
     }
 
-    /// Return true if a message that names the request has come.
+    /// Return true if a response with t4 has arrived.
     pub fn has_t4(&self) -> bool {
         self.t4_ns.is_some()
     }

@@ -19,9 +19,9 @@ const NEAR: u16 = 4;
 #[derive(Debug)]
 pub struct ExchangeTable<T> {
     requester: PortIdentity,
-    /// Who has named our requests. Only who receives them can.
+    /// Source of the responses with our requesting port identity: it is random, so only a receiver of our requests knows it.
     responder: Option<PortIdentity>,
-    /// Who has sent a Sync for an open request since. It may be a new process of the responder, or anyone.
+    /// Another source of a Sync that answered an open request since: a new process of the responder, or a forger.
     candidate: Option<PortIdentity>,
     restarted: bool,
     first: u16,
@@ -50,8 +50,8 @@ impl<T: Copy> ExchangeTable<T> {
         self.requester
     }
 
-    /// Return the receipt of the responder's messages that the next request carries; 0 before the first message. While it is
-    /// unknown who of two the responder is, each has every other request.
+    /// Return the receipt of the responder's messages that the next request carries; 0 before the first message. While there
+    /// is a candidate, every other request carries its receipt.
     pub fn receipt(&self) -> u64 {
         let next = self.first.wrapping_add(self.open.len() as u16);
         let turn = self.candidate.filter(|_| next % 2 == 1);
@@ -59,12 +59,12 @@ impl<T: Copy> ExchangeTable<T> {
         identity.map_or(0, |known| known.clock & RECEIPT_BITS)
     }
 
-    /// Return who has named our requests.
+    /// Return the source of the responses with our requesting port identity.
     pub fn responder(&self) -> Option<PortIdentity> {
         self.responder
     }
 
-    /// Return true if a request with this sequence id is open and no message that names it has come.
+    /// Return true if a request with this sequence id is open and has no response with our requesting port identity.
     pub fn is_unanswered(&mut self, sequence_id: u16) -> bool {
         self.find(sequence_id).is_some_and(|open| !open.has_t4())
     }
@@ -179,7 +179,8 @@ impl<T: Copy> ExchangeTable<T> {
         verdict
     }
 
-    /// Take the source of a message that answers an open request as the responder, if it names our request.
+    /// Take the source of a response to an open request as the responder if it has our requesting port identity, else as the
+    /// candidate.
     fn identify(&mut self, message: &Message) {
         if self.responder == Some(message.source) {
             return;

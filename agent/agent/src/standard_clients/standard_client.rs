@@ -192,7 +192,7 @@ impl StandardClient {
             }
             return SessionUpdate::default();
         }
-        if !peer.is_responder(message.source, false, arrival.at) {
+        if !peer.accept(message.source, false, arrival.at) {
             return SessionUpdate::default();
         }
         if let Some(sptp) = &mut peer.sptp {
@@ -252,7 +252,7 @@ impl StandardClient {
             }
             return true;
         }
-        if target != peer.requester || !peer.is_responder(source, true, now) {
+        if target != peer.requester || !peer.accept(source, true, now) {
             return true;
         }
         let cancelled = tlvs.iter().filter(|tlv| peer.unicast.receive(*tlv, now));

@@ -98,11 +98,11 @@ impl StandardPeer {
         }
     }
 
-    /// Return true if a message is of the responder, as far as its source says it. One that `names` our requests, or any of a
-    /// server of SPTP, makes its source the responder, unless the known one is heard.
-    pub fn is_responder(&mut self, source: PortIdentity, names: bool, now: RawTime) -> bool {
+    /// Return true if a message from this source counts: the responder's. A grant to our requesting port identity, or any
+    /// message of an SPTP server, makes its source the responder, unless the known one was heard within 3 s.
+    pub fn accept(&mut self, source: PortIdentity, is_grant: bool, now: RawTime) -> bool {
         let is_silent = now.since(self.answered_at) > SILENT_NS;
-        if is_silent && (names || self.sptp.is_some()) {
+        if is_silent && (is_grant || self.sptp.is_some()) {
             self.responder = source;
         }
         let is_known = self.responder == source;
@@ -286,8 +286,8 @@ mod tests {
         let settings = (Protocol::Ieee1588, 0, 16);
         let mut peer = StandardPeer::new((1, 2), PortIdentity::ANY, general, settings, RawTime(0));
         let [known, other] = [5, 6].map(|clock| PortIdentity { clock, port: 1 });
-        let mut heard = |source, names, second: i64| {
-            peer.is_responder(source, names, RawTime(second * 1_000 * MS))
+        let mut heard = |source, is_grant, second: i64| {
+            peer.accept(source, is_grant, RawTime(second * 1_000 * MS))
         };
         assert!(!heard(known, false, 0), "it has granted nothing");
         assert!(heard(known, true, 1));

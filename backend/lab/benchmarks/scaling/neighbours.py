@@ -153,7 +153,7 @@ def neighbours() -> None:
         "SINEMORA_QUOTA_WINDOWS_PER_S": "1e9",
     }
     alone: list[Times] = []
-    beside: dict[str, list[Times]] = {}
+    busy: dict[str, list[Times]] = {}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     with ExitStack() as ends:
         listener = Listener()
@@ -173,15 +173,15 @@ def neighbours() -> None:
             if not began.wait(STARTED_S):
                 raise RuntimeError(f"{name}: the neighbour does not begin")
             time.sleep(SETTLED_S)
-            beside[name] = [small.measured() for _ in range(TURNS)]
+            busy[name] = [small.measured() for _ in range(TURNS)]
             if not process.is_alive():
                 raise RuntimeError(f"{name}: the neighbour has ended")
             process.kill()
             process.join()
-            comment(f"{name}: {_shown(beside[name])}, alone {_shown(alone)}")
+            comment(f"{name}: {_shown(busy[name])}, alone {_shown(alone)}")
     ratios = {
         f"{kind} next to {name}": _p99(turns, kind) / _p99(alone, kind)
-        for name, turns in beside.items()
+        for name, turns in busy.items()
         for kind in turns[0]
     }
     worst = max(ratios, key=lambda pair: ratios[pair])
@@ -255,14 +255,16 @@ class _Small:
         """Slow one of the 15 paths; none is used twice."""
         vm, target = self._live.pairs.pop()
         names = {f"small 0-{at:04}" for at in (vm, target)}
-        start_s, told = (int(time.time()) // WINDOW_S + 1) * WINDOW_S, len(self._listener.got)
+        start_s, earlier = (int(time.time()) // WINDOW_S + 1) * WINDOW_S, len(self._listener.got)
         self._live.faults[vm] = (target, start_s)
         until_s = time.time() + _SLOWEST_S
-        while not (came := [at for at, body in self._listener.got[told:] if at > start_s and _is_about(body, names)]):
+        while not (
+            notices := [at for at, body in self._listener.got[earlier:] if at > start_s and _is_about(body, names)]
+        ):
             if time.time() > until_s:
                 break
             time.sleep(0.1)
-        times["alerts"].append((came[0] if came else until_s) - start_s - WINDOW_S)
+        times["alerts"].append((notices[0] if notices else until_s) - start_s - WINDOW_S)
         self._live.faults.clear()
 
 

@@ -1,4 +1,4 @@
-"""Agents and backends of neighbouring releases in every pair and order: each path goes on being measured.
+"""Agents and backends of neighbouring releases in every pair and order: no path stops being measured.
 
 Two agents of the release before and two of this one measure each other: under the backend before, under this one after
 its migration, and once each agent has been replaced by the other release in its state folder.

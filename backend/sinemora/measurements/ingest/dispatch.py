@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from sinemora.fleet.inventory.agents import AgentRoute
-from sinemora.kit.db import patience
+from sinemora.kit.db import answer_limit
 from sinemora.kit.errors import response_to
 
 ANSWERED_S = 15.0
@@ -30,7 +30,7 @@ class ReportDispatch:
         scope["route"] = self.route
         request = Request(scope, receive)
         try:
-            with patience(ANSWERED_S):
+            with answer_limit(ANSWERED_S):
                 response = await self._handle(request)
         except Exception as error:
             refusal = await response_to(request, error)

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.fleet.inventory.agents import AgentIdentity, note_reports
 from sinemora.kit.config import settings
-from sinemora.kit.db import patience, system_session
+from sinemora.kit.db import answer_limit, system_session
 from sinemora.kit.errors import ProductError, internal_error
 from sinemora.kit.observability import tracing
 from sinemora.measurements import metrics
@@ -116,7 +116,7 @@ class IngestPipeline:
 
     def _store(self, reports: Sequence[AdmittedReport]) -> None:
         """Store all reports in one transaction, on the writer's thread."""
-        with tracing.span("store reports", reports=len(reports)), patience(ANSWERED_S):
+        with tracing.span("store reports", reports=len(reports)), answer_limit(ANSWERED_S):
             try:
                 self._commit_with_partitions(reports)
             except exc.DBAPIError as error:
