@@ -83,6 +83,19 @@ export const optionsQuery = (applicationId: string) =>
     retry: false,
   })
 
+/** Places for a number of new VMs of an application, and its idle VMs; nothing is asked for no VM. */
+export const nextVmsQuery = (applicationId: string, vms: number, price: number | undefined) =>
+  queryOptions({
+    queryKey: ['applications', applicationId, 'next-vms', vms, price],
+    queryFn: () =>
+      get('/v1/applications/{application_id}/next-vms', {
+        path: { application_id: applicationId },
+        query: { vms, ...(price !== undefined && { price_per_hour: price }) },
+      }),
+    enabled: vms > 0,
+    placeholderData: keepPreviousData,
+  })
+
 export interface ApplicationInput {
   name: string
   mesh: string

@@ -62,6 +62,7 @@ export type RecommendationInput = Schemas['RecommendationCreate']
 export type Scenario = Schemas['ScenarioRead']
 export type WhatIf = Schemas['WhatIfRead']
 export type Fate = Schemas['ApplicationImpact']
+export type NextVms = Schemas['NextVmsRead']
 export type Options = Schemas['OptionsRead']
 export type Simulation = Schemas['SimulationRead']
 export type SimulationRun = Omit<Schemas['SimulationRun'], 'slots' | 'step_s' | 'round_s' | 'window_s'>

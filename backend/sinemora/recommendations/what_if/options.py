@@ -4,7 +4,7 @@ A new VM is assumed to resemble one measured in its zone or group. Each of those
 trips, so that a good or a bad VM stays one. Their differences give the uncertainty.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,8 @@ HOSTS_MOST = 20
 LIKE_MOST = 30
 """Maximum number of measured VMs of a place that represent a new one."""
 
+Peer = tuple[int, float]
+"""Machine that a task talks to, and its share of the task's weight."""
 Report = Callable[[float, str], None]
 """Takes the share of the work that is done (0 … 1) and its step; raises to stop."""
 
@@ -127,10 +129,10 @@ def _recreations(instance: Instance, place: int, price: float, report: Report) -
             continue
         before = _sum(rest, moved)
         taken = {int(at) for at in application.at if at >= 0 and at != machine}
-        for zone, host, like in _locations(instance, machine):
+        for zone, host, like in locations(instance, machine):
             if application.allowed is not None and not application.allowed[like[0]]:
                 continue
-            others = _sample([u for u in like if u not in taken])
+            others = sample([u for u in like if u not in taken])
             outcomes = []
             for stand_in in others:
                 report(0.3 + 0.5 * number / len(machines), f"re-creating VM {number + 1} of {len(machines)}")
@@ -139,9 +141,9 @@ def _recreations(instance: Instance, place: int, price: float, report: Report) -
                 outcomes += [] if outcome is None else [_sum(rest, outcome)]
             gained = _predict(before, outcomes, price) if outcomes else None
             if gained is not None:
-                change = _price(instance, others) if _price(instance, [machine]) is not None else None
+                change = price_of(instance, others) if price_of(instance, [machine]) is not None else None
                 if change is not None:
-                    change -= _price(instance, [machine]) or 0.0
+                    change -= price_of(instance, [machine]) or 0.0
                 yield Option("recreate", tasks, zone, host, 1, gained, len(outcomes), change, None)
 
 
@@ -159,7 +161,7 @@ def _worst(instance: Instance, application: Deployment) -> list[int]:
     return sorted(lost, key=lambda machine: (-lost[machine], machine))
 
 
-def _sample(machines: list[int]) -> list[int]:
+def sample(machines: list[int]) -> list[int]:
     """Return at most `LIKE_MOST` of the machines, spread evenly over their order."""
     if len(machines) <= LIKE_MOST:
         return machines
@@ -198,17 +200,21 @@ def _over_allocations(instance: Instance, place: int, most: int, price: float, r
     fixed = [t for t in range(len(application.tasks)) if t != application.root and t not in tasks]
     if not tasks:
         return
-    chosen, judged = (_from_root(trips, application, root) for trips in (instance.training, instance.holdout))
+    peers, sensitivity = [(root, 1.0)], application.sensitivity
+    chosen, judged = (
+        mean_known(at_each(sensitivity.curve, trips, application, peers))
+        for trips in (instance.training, instance.holdout)
+    )
     if not np.isfinite(judged[application.at[tasks]]).all():
         return
     here = application.at[tasks]
     staying = application.at[[t for t in fixed if application.at[t] >= 0]]
-    by_curve = _drawn_from_root(instance.holdout, application, root)
+    by_curve = mean_known(at_each(sensitivity.band.draws, instance.holdout, application, peers))
     now = np.concatenate([here, staying])
     before, before_by = float(judged[now].mean()), by_curve[:, now].mean(axis=1)
     rng = np.random.default_rng(7)
-    locations = list(_locations(instance, None))
-    for number, (zone, host, like) in enumerate(locations):
+    found = list(locations(instance, None))
+    for number, (zone, host, like) in enumerate(found):
         known = [u for u in like if u != root and np.isfinite(chosen[u]) and np.isfinite(judged[u])]
         if host is not None or len(known) < 2 or (application.allowed is not None and not application.allowed[like[0]]):
             continue
@@ -217,7 +223,7 @@ def _over_allocations(instance: Instance, place: int, most: int, price: float, r
             curve_of = np.arange(DRAWS) % len(by_curve)
             for draw in range(DRAWS):
                 if draw % 20 == 0:
-                    report(0.8 + 0.2 * (number + (count - 1) / most) / len(locations), f"more VMs in {zone}")
+                    report(0.8 + 0.2 * (number + (count - 1) / most) / len(found), f"more VMs in {zone}")
                 places = np.concatenate([here, rng.choice(known, count)])
                 kept = places[np.argsort(-chosen[places], kind="stable")[: len(tasks)]]
                 then = np.concatenate([kept, staying])
@@ -234,7 +240,7 @@ def _over_allocations(instance: Instance, place: int, most: int, price: float, r
                 paid,
                 windows,
             )
-            hour = _price(instance, known)
+            hour = price_of(instance, known)
             once = None if hour is None else hour * count
             yield Option("over_allocate", tuple(tasks), zone, None, count, gained, len(known), 0.0, once)
 
@@ -277,7 +283,7 @@ def _estimate(mean: float, ends: tuple[float, float], least: float, windows: int
     return Estimate(mean, max(min(ends[0], mean), least), min(max(ends[1], mean), 1.0), windows)
 
 
-def _locations(instance: Instance, machine: int | None) -> Iterator[tuple[str, str | None, list[int]]]:
+def locations(instance: Instance, machine: int | None) -> Iterator[tuple[str, str | None, list[int]]]:
     """Yield zones and named hosts other than those of a machine: (zone, host, machines)."""
     zones: dict[object, list[int]] = {}
     hosts: dict[str, list[int]] = {}
@@ -301,24 +307,26 @@ def _hosts_others(instance: Instance, place: int, machine: int) -> bool:
     )
 
 
-def _from_root(trips: Trips, application: Deployment, root: int) -> Floats:
-    """Return the mean performance of a task on every machine; NaN where unknown."""
-    rows = trips[:, root, :].astype(np.float64)
-    rows[:, root] = 0.0
-    known = np.isfinite(rows)
-    kept = np.where(known, application.sensitivity.curve(application.sensitivity.added_us(np.nan_to_num(rows))), 0.0)
-    counted = known.sum(axis=0)
-    return np.where(counted > 0, kept.sum(axis=0) / np.maximum(counted, 1), np.nan)
+def at_each(of: Callable[[Floats], Floats], trips: Trips, application: Deployment, peers: Iterable[Peer]) -> Floats:
+    """Return the performance of a task with these peers on every machine, by window; NaN where unknown.
+
+    `of` makes performance of added latency, the curve or draws of its band. Shape (…, windows, machines).
+    """
+    total: Floats | float = 0.0
+    for machine, share in peers:
+        rows = trips[:, machine, :].astype(np.float64)
+        rows[:, machine] = 0.0
+        values = of(application.sensitivity.added_us(np.nan_to_num(rows)))
+        total = total + share * np.where(np.isfinite(rows), values, np.nan)
+    return np.asarray(total)
 
 
-def _drawn_from_root(trips: Trips, application: Deployment, root: int) -> Floats:
-    """Return `_from_root` by each draw of the curve, shape (draws, machines)."""
-    rows = trips[:, root, :].astype(np.float64)
-    rows[:, root] = 0.0
-    known = np.isfinite(rows)
-    drawn = application.sensitivity.band.draws(application.sensitivity.added_us(np.nan_to_num(rows)))
-    counted = known.sum(axis=0)
-    return np.where(counted > 0, np.where(known, drawn, 0.0).sum(axis=1) / np.maximum(counted, 1), np.nan)
+def mean_known(values: Floats) -> Floats:
+    """Return the mean over windows, the last axis but one; NaN where none is known."""
+    known = np.isfinite(values)
+    counted = known.sum(axis=-2)
+    sums = np.where(known, values, 0.0).sum(axis=-2)
+    return np.where(counted > 0, sums / np.maximum(counted, 1), np.nan)
 
 
 def _mean(trips: Trips, application: Deployment, at: Indices) -> float:
@@ -329,6 +337,7 @@ def _mean(trips: Trips, application: Deployment, at: Indices) -> float:
     return float(np.average(np.nanmean(performance, axis=0), weights=application.links.weights))
 
 
-def _price(instance: Instance, machines: list[int]) -> float | None:
+def price_of(instance: Instance, machines: list[int]) -> float | None:
+    """Return the mean price of machines per hour, of those that have one; None without."""
     prices = [price for machine in machines if (price := instance.machines[machine].price_per_hour) is not None]
     return float(np.mean(prices)) if prices else None

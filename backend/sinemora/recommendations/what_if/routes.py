@@ -17,6 +17,8 @@ from sinemora.recommendations.service import resolve_mesh
 from sinemora.recommendations.what_if import evaluate, options_job, service
 from sinemora.recommendations.what_if.models import Scenario
 from sinemora.recommendations.what_if.schemas import (
+    NextVmsRead,
+    NextVmsRequest,
     OptionsRead,
     OptionsRequest,
     ScenarioCreate,
@@ -98,6 +100,14 @@ def list_application_options(
     """
     respond_async = "respond-async" in prefer.lower()
     return options_job.respond(session, actor, application_id, request, respond_async)
+
+
+@router.get("/applications/{application_id}/next-vms", responses=responses(404, 409, 422))
+def list_places_of_next_vms(
+    application_id: UUID, session: SessionDep, actor: Viewer, request: Annotated[NextVmsRequest, Query()]
+) -> NextVmsRead:
+    """List where the next VMs of an application should be, how many to rent for a trial, and its idle VMs by rank."""
+    return service.next_vms_of(session, application_id, request)
 
 
 def _respond(scenario: Scenario) -> ScenarioRead:

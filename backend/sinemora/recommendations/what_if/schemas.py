@@ -193,3 +193,55 @@ class OptionsRead(Read):
     window: Span
     options: list[OptionRead]
     untried: list[str]
+
+
+class NextVmsRequest(Write):
+    """Request for places of new VMs for more tasks of an application."""
+
+    vms: Annotated[int, Field(ge=1, le=20, description="Number of VMs needed")] = 1
+    trial_max: Annotated[int, Field(ge=0, le=10, description="Maximum number of VMs to rent beyond those")] = 5
+    price_per_hour: Annotated[
+        float | None, Field(ge=0, le=1e6, description="Price of a VM; default: that of the VMs of the place")
+    ] = None
+    task: Annotated[
+        str | None,
+        Field(max_length=100, description="Name or id of the task that the new ones are like; default: a usual one"),
+    ] = None
+    statistic: Percentile = Percentile.P50
+    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
+
+
+class PlaceRead(Read):
+    """Zone, or neighbourhood of a host, with the performance of new tasks there, and the VMs to rent for a trial."""
+
+    zone: str
+    host: str | None
+    rent: int
+    first: float
+    performance: ExpectedRead
+    like: int
+    estimated: int
+    price_per_hour: float | None
+    trial_price: float | None
+    words: str
+
+
+class IdleVmRead(Read):
+    """VM without a task, with the performance that a new task would have on it; null where no path is known."""
+
+    vm: Named
+    zone: str
+    price_per_hour: float | None
+    performance: ExpectedRead | None
+
+
+class NextVmsRead(Read):
+    """Places for the next VMs of an application, and its idle VMs, the best first. `untried`: what is not known."""
+
+    application: Named
+    task: Named
+    vms: int
+    window: Span
+    places: list[PlaceRead]
+    idle: list[IdleVmRead]
+    untried: list[str]

@@ -1,6 +1,7 @@
 """Options of large applications: as a job that can be watched and cancelled, with bounded work."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,9 @@ from lab.benchmarks.recommending.instances import instance_of
 from lab.benchmarks.recommending.tenants import Star, Tenant
 from sinemora.recommendations.core.holdout import performance_series
 from sinemora.recommendations.core.instance import Instance
-from sinemora.recommendations.what_if import options, options_job
+from sinemora.recommendations.what_if import next_vms, options, options_job
 from tests.api_clients import MeshWorld
-from tests.recommendations.asking import NEAR, declared
+from tests.recommendations.asking import NEAR, declared, moved
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured
 
@@ -71,6 +72,52 @@ def test_absurd_limits_are_refused_at_once(mesh: MeshWorld, query: str, field: s
     refused = mesh.owner.get(f"{path_of(declared(mesh))}?{query}", headers=ASYNC)
     assert refused.status_code == 422
     assert field in refused.text
+
+
+def test_the_next_vm_goes_to_the_fastest_zone_and_idle_vms_are_ranked(mesh: MeshWorld) -> None:
+    measured(mesh, NEAR)
+    application = declared(mesh, "cache", ("a-1", "b-1"))
+    path = f"/v1/applications/{application['id']}/next-vms"
+    answer = mesh.owner.get(path, params={"vms": 1, "trial_max": 2, "price_per_hour": 0.5}).json()
+    # From a-1 to c-1 and c-2 250 and 30 µs, to b-1 and b-2 400 and 60, to a-2 300.
+    assert [place["zone"] for place in answer["places"]] == ["c", "b", "a"]
+    first, last = answer["places"][0], answer["places"][-1]
+    assert first["rent"] > 1
+    assert first["performance"]["mean"] > first["first"]
+    assert first["trial_price"] == 0.5 * (first["rent"] - 1)
+    assert first["words"].startswith(
+        f"Rent {first['rent']} in c, measure for an hour, keep the best 1; estimated from 2 V"
+    )
+    assert (last["rent"], last["performance"]["low"], last["performance"]["high"]) == (1, 0.0, 1.0)
+    assert "too few for an interval" in last["words"]
+    assert [one["vm"]["name"] for one in answer["idle"]] == ["c-2", "b-2", "c-1", "a-2"]
+    assert answer["untried"] == []
+    unknown = mesh.owner.get(path, params={"task": "nobody"})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "task_unknown")
+
+
+def test_a_task_whose_peers_have_no_vm_gets_a_sentence(mesh: MeshWorld) -> None:
+    measured(mesh, NEAR)
+    application = moved(mesh, declared(mesh, "cache", ("a-1", "b-1")), {"cache-0": None})
+    answer = mesh.owner.get(f"/v1/applications/{application['id']}/next-vms").json()
+    assert answer["places"] == []
+    assert {one["performance"] for one in answer["idle"]} == {None}
+    assert answer["untried"] == ["Tasks that cache-1 talks to have no VM in this mesh: place them first."]
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_a_vm_without_a_measured_path_is_estimated_with_a_wider_interval(root: bool) -> None:
+    world = star_of(3, 24)
+    for trips in (world.training, world.holdout):
+        trips[:, 0, 20] = trips[:, 20, 0] = np.nan
+    application = world.applications[0]
+    if not root:
+        application = replace(application, root=None)
+    _, idle = next_vms.advise(world, application, next_vms.usual_task(application), 1, 0, None)
+    found = {one.machine: one.performance for one in idle}
+    width = {at: one.high - one.low for at, one in found.items() if one is not None}
+    assert set(width) == set(range(3, 24))
+    assert width[20] > np.median([width[at] for at in range(3, 20)])
 
 
 def test_links_of_other_tasks_need_not_be_computed_again() -> None:

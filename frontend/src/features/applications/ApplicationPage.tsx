@@ -7,6 +7,7 @@ import { EditorsOnly } from '~/api/EditorsOnly'
 import { movesOfQuery } from '~/api/recommendations'
 import type { Application, ApplicationPerformance } from '~/api/types'
 import { formatShare, formatShares, performanceBasis } from '~/lib/performance'
+import type { Patch } from '~/lib/searchParams'
 import { sentenceCase } from '~/lib/text'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
@@ -20,6 +21,7 @@ import { Term } from '~/ui/Term'
 import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
 import { Contract } from './Contract'
+import { type NextSearch, NextVms } from './NextVms'
 import { Options } from './Options'
 import { PerformanceChart } from './PerformanceChart'
 import { strings } from './strings'
@@ -35,8 +37,14 @@ const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], str
   not_planned: strings.notMeasured,
 }
 
+interface Props {
+  applicationId: string
+  search: NextSearch
+  onSearch: (patch: Patch<NextSearch>) => void
+}
+
 /** One application: its tasks, the current performance of each link, and its curve. */
-export function ApplicationPage({ applicationId }: { applicationId: string }) {
+export function ApplicationPage({ applicationId, search, onSearch }: Props) {
   const query = useQuery(applicationQuery(applicationId))
   const now = useQuery(performanceQuery(applicationId))
   const clock = useClock()
@@ -87,6 +95,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
       </QueryResult>
       <Tasks application={application} />
       <Options applicationId={applicationId} />
+      <NextVms applicationId={applicationId} search={search} onSearch={onSearch} />
     </Page>
   )
 }

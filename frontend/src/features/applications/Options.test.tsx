@@ -1,8 +1,10 @@
 // @vitest-environment jsdom
 import { fireEvent, screen } from '@testing-library/react'
+import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
+import { type NextSearch, NextVms, nextSearch } from './NextVms'
 import { Options } from './Options'
 
 const estimate = (mean: number) => ({ mean, low: mean - 0.01, high: mean + 0.01, windows: 8 })
@@ -59,4 +61,47 @@ test('options that gain nothing are shown only when asked for', async () => {
   fireEvent.click(screen.getByRole('button', { name: 'Show all 2' }))
   expect(screen.getByText('Rent 1 more in b.')).toBeTruthy()
   expect(screen.getByRole('button', { name: 'Show the best one' })).toBeTruthy()
+})
+
+test('places for the next VMs are asked for on demand, with the price that the page states', async () => {
+  const place = (zone: string, mean: number, rent: number) => ({
+    zone,
+    host: null,
+    rent,
+    first: mean - 0.02,
+    performance: estimate(mean),
+    like: 4,
+    estimated: 0,
+    price_per_hour: 0.5,
+    trial_price: 0.5 * (rent - 1),
+    words: `Rent ${rent} in ${zone}.`,
+  })
+  const sent = mockApi({
+    'GET /v1/applications/a/next-vms': {
+      application: { id: 'a', name: 'cache' },
+      task: { id: 't', name: 'web' },
+      vms: 1,
+      window: { from: null, to: null },
+      places: [place('b', 0.9, 3), { ...place('c', 0.8, 1), performance: { mean: 0.8, low: 0, high: 1, windows: 8 } }],
+      idle: [{ vm: { id: 'v', name: 'spare-1' }, zone: 'b', price_per_hour: null, performance: null }],
+      untried: ['No place in d: no path to it is known.'],
+    },
+  })
+  const asked = () => sent.filter(({ to }) => to.endsWith('/next-vms')).map(({ query }) => query.toString())
+  function Shown() {
+    const [search, setSearch] = useState<NextSearch>({})
+    return (
+      <NextVms applicationId="a" search={search} onSearch={(patch) => setSearch(nextSearch({ ...search, ...patch }))} />
+    )
+  }
+  await showPage(<Shown />)
+  expect(asked()).toEqual([])
+  fireEvent.click(screen.getByRole('button', { name: 'Find a place for the next VM' }))
+  expect((await screen.findByText('Rent 3 in b.')).closest('tr')?.textContent).toContain('1.0000')
+  expect(screen.getByText('Rent 1 in c.').closest('tr')?.textContent).toContain('unknown')
+  expect(screen.getByText('spare-1').closest('tr')?.textContent).toContain('–')
+  expect(screen.getByText(/No place in d/)).toBeTruthy()
+  fireEvent.change(screen.getByLabelText('Price per VM and hour'), { target: { value: '0.25' } })
+  fireEvent.blur(screen.getByLabelText('Price per VM and hour'))
+  await expect.poll(() => asked().at(-1)).toBe('vms=1&price_per_hour=0.25')
 })

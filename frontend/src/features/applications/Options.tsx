@@ -5,15 +5,13 @@ import { optionsQuery } from '~/api/applications'
 import { useWaiting } from '~/api/waiting'
 import { formatChange, formatChanges, formatShare } from '~/lib/performance'
 import { formatMoments } from '~/lib/time'
-import { NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { errorText } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
+import { money } from './money'
 import { strings } from './strings'
-
-const money = (value: number | null) => (value === null ? NO_VALUE : value === 0 ? '±0' : value.toFixed(4))
 
 /** Options shown at first, of those that gain anything: they come best first. */
 const FIRST = 8

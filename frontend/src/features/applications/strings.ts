@@ -101,6 +101,21 @@ export const strings = {
   showAll: (count: number) => `Show all ${count}`,
   optionsBasis: (window: string) =>
     `Predicted from the windows of the last 30 min, ${window}, at the p50 of round trips, with an interval for the next hour; the performance above is that of the newest windows alone.`,
+  findNextVm: 'Find a place for the next VM',
+  nextVms: 'Next VMs',
+  nextVmsLower: 'places for the next VMs',
+  vmsNeeded: 'VMs needed',
+  vmPrice: 'Price per VM and hour',
+  vmPriceHint: '0: that of the VMs there',
+  places: 'Places',
+  advice: 'Advice',
+  withoutTrial: 'Without a trial',
+  trialCost: 'Cost of the trial',
+  idleVms: 'VMs without a task',
+  idleVm: 'VM',
+  zone: 'Zone',
+  nextBasis: (task: string, window: string) =>
+    `Performance of one more task like ${task}, predicted from the windows of the last 30 min, ${window}. A new VM is like one measured in its place; their spread gives the interval. One more VM is worth a trial while it adds what a move of the application must gain. The VMs without a task, as those of a trial, stand in the order in which to keep them.`,
   newVmAssumption:
     'A VM that does not exist yet is predicted from the VMs measured in its zone; their spread gives the interval.',
 }

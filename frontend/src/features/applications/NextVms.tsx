@@ -1,0 +1,134 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { nextVmsQuery } from '~/api/applications'
+import type { NextVms as Answer } from '~/api/types'
+import { formatShare, formatShares } from '~/lib/performance'
+import { integer, number, type Patch, searchParser } from '~/lib/searchParams'
+import { formatMoments } from '~/lib/time'
+import { NO_VALUE } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { LiveNumber } from '~/ui/LiveNumber'
+import { Panel, pageStyles } from '~/ui/Page'
+import { QueryResult } from '~/ui/QueryResult'
+import { Records } from '~/ui/Records'
+import { money } from './money'
+import { strings } from './strings'
+
+export interface NextSearch {
+  vms?: number
+  price?: number
+}
+
+export const nextSearch = searchParser<NextSearch>({ vms: integer(1), price: number(0) })
+
+interface Props {
+  applicationId: string
+  search: NextSearch
+  onSearch: (patch: Patch<NextSearch>) => void
+}
+
+/** Where more VMs for an application should be, how many to rent for a trial, and its idle VMs by rank; once asked. */
+export function NextVms({ applicationId, search: { vms, price }, onSearch }: Props) {
+  const query = useQuery(nextVmsQuery(applicationId, vms ?? 0, price))
+  if (!vms) {
+    return (
+      <div>
+        <Button variant="default" onClick={() => onSearch({ vms: 1 })}>
+          {strings.findNextVm}
+        </Button>
+      </div>
+    )
+  }
+  return (
+    <Panel title={strings.nextVms}>
+      <div className={pageStyles.form}>
+        <LiveNumber
+          label={strings.vmsNeeded}
+          number={vms}
+          min={1}
+          max={20}
+          w={190}
+          onNumber={(value) => onSearch({ vms: value })}
+        />
+        <LiveNumber
+          label={strings.vmPrice}
+          description={strings.vmPriceHint}
+          number={price ?? 0}
+          min={0}
+          max={1e6}
+          step="any"
+          w={240}
+          onNumber={(value) => onSearch({ price: value || undefined })}
+        />
+      </div>
+      <QueryResult query={query} what={strings.nextVmsLower}>
+        {(answer) => <Places answer={answer} />}
+      </QueryResult>
+    </Panel>
+  )
+}
+
+function Places({ answer }: { answer: Answer }) {
+  const clock = useClock()
+  const { from, to } = answer.window
+  const range = (performance: Answer['places'][number]['performance']) =>
+    performance.low <= 0 && performance.high >= 1
+      ? strings.unknown
+      : strings.interval(...formatShares(performance.low, performance.high))
+  return (
+    <>
+      {answer.places.length > 0 && (
+        <Records
+          label={strings.places}
+          rows={answer.places}
+          id={({ words }) => words}
+          columns={[
+            { title: strings.advice, cell: ({ words }) => words, as: 'wrap' },
+            { title: strings.withoutTrial, cell: ({ first }) => formatShare(first), as: 'number' },
+            {
+              title: strings.performanceThen,
+              cell: ({ performance }) => formatShare(performance.mean),
+              as: 'number',
+            },
+            { title: strings.confidenceInterval, cell: ({ performance }) => range(performance), as: 'number' },
+            { title: strings.hourlyCost, cell: (place) => money(place.price_per_hour, answer.vms), as: 'number' },
+            { title: strings.trialCost, cell: ({ trial_price }) => money(trial_price), as: 'number' },
+          ]}
+        />
+      )}
+      {answer.idle.length > 0 && (
+        <>
+          <h3>{strings.idleVms}</h3>
+          <Records
+            label={strings.idleVms}
+            rows={answer.idle}
+            id={({ vm }) => vm.id}
+            columns={[
+              { title: strings.idleVm, cell: ({ vm }) => vm.name, as: 'head' },
+              { title: strings.zone, cell: ({ zone }) => zone },
+              {
+                title: strings.performanceThen,
+                cell: ({ performance }) => formatShare(performance?.mean),
+                as: 'number',
+              },
+              {
+                title: strings.confidenceInterval,
+                cell: ({ performance }) => (performance ? range(performance) : NO_VALUE),
+                as: 'number',
+              },
+              { title: strings.hourlyCost, cell: ({ price_per_hour }) => money(price_per_hour), as: 'number' },
+            ]}
+          />
+        </>
+      )}
+      <p className={pageStyles.quiet}>
+        {[
+          from && to && strings.nextBasis(answer.task.name, formatMoments(new Date(from), new Date(to), clock)),
+          ...answer.untried,
+        ]
+          .filter(Boolean)
+          .join(' ')}
+      </p>
+    </>
+  )
+}
