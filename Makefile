@@ -131,13 +131,16 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale bench-first-hour bench-badday soak
+.PHONY: bench-size bench-curves bench-placement bench-recommendations bench-simulation bench-store bench-agent bench-alerts bench-ui bench-security bench-scale bench-first-hour bench-badday bench-traffic soak
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; some groups: ONLY=classes)
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
 bench-recommendations: ## Whether intervals, probabilities, verdicts and proofs are right (SEED=2; one group: ONLY=optimality; WORLDS=600; TENANTS=50; PAIRS=200)
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) WORLDS=$(WORLDS) TENANTS=$(TENANTS) PAIRS=$(PAIRS) $(RUN) --in backend python -m lab.benchmarks.recommendations
+bench-traffic: ## Whether applications are found in traffic and advice can be carried out (SEED=2; one group: ONLY=next-vm)
+	$(PREPARE) backend >&2
+	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.traffic
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
 	$(PREPARE) backend >&2
 	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.placement
