@@ -22,7 +22,12 @@ def lock_and_check(session: Session, mesh_id: UUID, steps: list[MoveRead]) -> li
     """
     applications = sorted({step.application.id for step in steps})
     queries.lock_placement(session, mesh_id, applications, [step.target.id for step in steps])
-    tasks = {task.id: task for task in queries.tasks(session, [step.task.id for step in steps])}
+    return check(session, mesh_id, steps, lock=True)
+
+
+def check(session: Session, mesh_id: UUID, steps: list[MoveRead], *, lock: bool = False) -> list[Task]:
+    """Return the tasks of the moves. Raises the ProductError of `lock_and_check`."""
+    tasks = {task.id: task for task in queries.tasks(session, [step.task.id for step in steps], lock=lock)}
     changes = (
         _moved_or_gone(session, mesh_id, steps, tasks)
         or _no_longer_allowed(session, mesh_id, steps, tasks)

@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
+from sinemora.access.tenants.models import AuditEntry
 from sinemora.alerts.models import Incident
 from sinemora.applications.models import Application, Task
 from sinemora.fleet.inventory.models import Vm
@@ -16,10 +17,16 @@ from sinemora.jobs.models import Job
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationSchedule, RecommendationState
 
 
-def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, UUID | None]:
-    """Return the current VM of each task; deleted tasks are absent."""
-    rows = session.execute(select(Task.id, Task.vm_id).where(Task.id.in_(task_ids)))
-    return {task_id: vm_id for task_id, vm_id in rows}
+def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, tuple[UUID | None, datetime | None]]:
+    """Return the current VM of each task and since when it is there; deleted tasks are absent."""
+    rows = session.execute(select(Task.id, Task.vm_id, Task.placed_at).where(Task.id.in_(task_ids)))
+    return {task_id: (vm_id, placed_at) for task_id, vm_id, placed_at in rows}
+
+
+def author(session: Session, application_ids: Collection[UUID], at: datetime) -> str | None:
+    """Return who changed one of these applications in the transaction of a time, by the audit log."""
+    of_applications = AuditEntry.subject_id.in_(application_ids), AuditEntry.created_at == at
+    return session.scalars(select(AuditEntry.actor_name).where(*of_applications).limit(1)).one_or_none()
 
 
 def lock_placement(
@@ -36,10 +43,16 @@ def lock_placement(
         session.execute(rows.with_for_update(key_share=True, of=table))
 
 
-def tasks(session: Session, task_ids: Collection[UUID]) -> list[Task]:
-    """Return these tasks, locked, as they are now."""
-    statement = select(Task).where(Task.id.in_(task_ids)).order_by(Task.id).with_for_update(of=Task)
+def tasks(session: Session, task_ids: Collection[UUID], *, lock: bool) -> list[Task]:
+    """Return these tasks as they are now."""
+    statement = select(Task).where(Task.id.in_(task_ids)).order_by(Task.id)
+    statement = statement.with_for_update(of=Task) if lock else statement
     return list(session.scalars(statement, execution_options={"populate_existing": True}))
+
+
+def vms(session: Session, vm_ids: Collection[UUID]) -> list[Vm]:
+    """Return those of these VMs that exist, with their zones."""
+    return list(session.scalars(select(Vm).where(Vm.id.in_(vm_ids))))
 
 
 def vm_names(session: Session, vm_ids: Collection[UUID]) -> dict[UUID, str]:
@@ -70,6 +83,21 @@ def proposed_of(session: Session, mesh_id: UUID) -> list[Recommendation]:
         .with_for_update(of=Recommendation)
     )
     return list(session.scalars(statement, execution_options={"populate_existing": True}))
+
+
+def carried_out_for(session: Session, recommendation: Recommendation) -> UUID | None:
+    """Return an accepted or applied recommendation of the mesh with a task that this proposal moves to the same VM."""
+    targets = {(move["task"]["id"], move["target"]["id"]) for move in recommendation.moves}
+    states = (RecommendationState.accepted, RecommendationState.applied, RecommendationState.verified)
+    others = session.scalars(
+        select(Recommendation).where(
+            Recommendation.mesh_id == recommendation.mesh_id,
+            Recommendation.state.in_(states),
+            Recommendation.decided_at >= recommendation.created_at,
+        )
+    )
+    shared = (one.id for one in others if targets & {(move["task"]["id"], move["target"]["id"]) for move in one.moves})
+    return next(shared, None)
 
 
 def applied_ones(session: Session) -> list[tuple[UUID, UUID]]:

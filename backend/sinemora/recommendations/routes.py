@@ -4,6 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query, Response
+from fastapi.responses import PlainTextResponse
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
@@ -13,9 +14,10 @@ from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.etag import Precondition
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
-from sinemora.recommendations import checks, contracts, schedules, service
+from sinemora.recommendations import checks, contracts, plans, schedules, service
 from sinemora.recommendations import job as recommendation_job
 from sinemora.recommendations.models import Recommendation, RecommendationState, Trigger
+from sinemora.recommendations.plans import PlanFormat
 from sinemora.recommendations.schemas import (
     Accuracy,
     ContractRead,
@@ -76,6 +78,23 @@ def read_recommendation_accuracy(
 def read_recommendation(recommendation_id: UUID, session: SessionDep, actor: Viewer) -> RecommendationRead:
     """Return a recommendation with its moves, gains, proof and outcome."""
     return service.read(session, service.get_recommendation(session, recommendation_id))
+
+
+@router.get(
+    "/recommendations/{recommendation_id}/plan",
+    response_class=PlainTextResponse,
+    responses=responses(404, 409, 422),
+)
+def read_recommendation_plan(
+    recommendation_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    format: Annotated[PlanFormat, Query(description="Format of the plan")] = PlanFormat.KUBERNETES,
+    back: Annotated[bool, Query(description="The way back")] = False,
+) -> PlainTextResponse:
+    """Return the moves as text to carry out. Sinemora itself never does."""
+    plan = plans.written(session, service.get_recommendation(session, recommendation_id), format, back=back)
+    return PlainTextResponse(plan.text)
 
 
 @router.post("/recommendations/{recommendation_id}/accept", responses=responses(404, 409, 412))

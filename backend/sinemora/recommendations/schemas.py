@@ -165,6 +165,7 @@ class MoveRead(Read):
     bringing: MoveCostRead | None = None
     explanation: str
     rollback: str
+    made_at: datetime | None = None
 
 
 class ParetoPoint(Read):

@@ -94,7 +94,10 @@ def recommend(
         incident_id=request.incident_id,
         expires_at=datetime.now(UTC) + VALID_FOR,
         result=result.model_dump(mode="json", by_alias=True),
-        moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution, costs)],
+        moves=[
+            move.model_dump(mode="json", exclude={"made_at"})
+            for move in explanation.build_moves(instance, solution, costs)
+        ],
     )
     earlier = queries.proposed_of(session, mesh_id)
     session.add(recommendation)
@@ -172,14 +175,35 @@ def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition:
 
 
 def detect_applied(session: Session, recommendation_id: UUID) -> bool:
-    """Mark a recommendation as applied when all its tasks run on their targets; return True if it was marked."""
+    """Mark a recommendation as applied when all its tasks run on their targets; return True if it was marked.
+
+    It is applied since the last of them came there, whoever moved it. One that was over by then is not applied, and a
+    proposal is superseded when the moves were made for another recommendation that was accepted.
+    """
     recommendation = locked(session, Recommendation, recommendation_id)
     if recommendation is None or recommendation.state not in OPEN or not recommendation.moves:
         return False
-    target_of = {step.task.id: step.target.id for step in steps_of(recommendation)}
-    if queries.places(session, list(target_of)) != target_of:
+    steps = _seen(session, recommendation)
+    times = [step.made_at for step in steps if step.made_at is not None]
+    if len(times) < len(steps):
         return False
-    recommendation.applied_at = datetime.now(UTC)
+    at = max(times)
+    incident_id = recommendation.incident_id
+    incident = None if incident_id is None else queries.cause(session, incident_id)
+    ends = (recommendation.expires_at, None if incident is None else incident.ended_at)
+    if any(end is not None and end <= at for end in ends):
+        return False
+    if recommendation.state == RecommendationState.proposed:
+        other = queries.carried_out_for(session, recommendation)
+        if other is not None:
+            recommendation.reason = f"Its moves were made for another recommendation: {other}."
+            _decide(session, None, recommendation, RecommendationState.superseded)
+            return True
+    who = queries.author(session, {step.application.id for step in steps}, at)
+    recommendation.reason = f"All tasks were on their new VMs at {at:%Y-%m-%d %H:%M:%S} UTC" + (
+        "." if who is None else f": {who} recorded the last of them."
+    )
+    recommendation.applied_at = max(at, recommendation.created_at)
     _decide(session, None, recommendation, RecommendationState.applied)
     return True
 
@@ -218,7 +242,7 @@ def detect_undone(session: Session, recommendation_id: UUID) -> bool:
         return False
     steps = steps_of(recommendation)
     places = queries.places(session, [step.task.id for step in steps])
-    left = next((step for step in steps if places.get(step.task.id) != step.target.id), None)
+    left = next((step for step in steps if places.get(step.task.id, (None,))[0] != step.target.id), None)
     if left is None:
         return False
     task = f"{left.application.name}/{left.task.name}"
@@ -299,7 +323,7 @@ def read(session: Session, recommendation: Recommendation) -> RecommendationRead
         incident=None if incident is None else CauseRead.model_validate(incident),
         request=RecommendationRequest.model_validate(recommendation.request),
         result=RecommendationResult.model_validate(recommendation.result),
-        steps=steps_of(recommendation),
+        steps=_seen(session, recommendation),
         reason=recommendation.reason,
         outcome=None if recommendation.outcome is None else VerifiedOutcome.model_validate(recommendation.outcome),
     )
@@ -308,6 +332,16 @@ def read(session: Session, recommendation: Recommendation) -> RecommendationRead
 def steps_of(recommendation: Recommendation) -> list[MoveRead]:
     """Return the moves in execution order."""
     return [MoveRead.model_validate(move) for move in recommendation.moves]
+
+
+def _seen(session: Session, recommendation: Recommendation) -> list[MoveRead]:
+    """Return the moves with the time since when each task is on its new VM."""
+    steps = steps_of(recommendation)
+    places = queries.places(session, [step.task.id for step in steps])
+    for step in steps:
+        vm_id, placed_at = places.get(step.task.id, (None, None))
+        step.made_at = placed_at if vm_id == step.target.id else None
+    return steps
 
 
 def resolve_mesh(session: Session, reference: str, field: str = "mesh") -> Mesh:

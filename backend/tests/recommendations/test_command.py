@@ -98,3 +98,10 @@ def test_what_keeps_a_task_from_a_better_vm_is_printed(client: Client, mesh: Mes
     output = run_command(client, capsys, "recommendations", "show", found)
     assert "limit: no moves allowed. To move cache/" in output
     assert "raise moves_max of the request." in output
+    found = asked(mesh, worker)["id"]
+    assert "kind: Deployment" in run_command(client, capsys, "recommendations", "plan", found)
+    script = tmp_path / "back.sh"
+    run_command(
+        client, capsys, "recommendations", "plan", found, "--format", "systemd", "--back", "--output", str(script)
+    )
+    assert "systemctl start" in script.read_text()

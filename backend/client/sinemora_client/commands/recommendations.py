@@ -1,12 +1,13 @@
 """`sinemora recommend` and `recommendations`: search for moves and decide on them over the API."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option, Typer
 
-from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, table
+from sinemora_client.commands import CommandError, Mesh, Terminal, api_command, table, write_text
 from sinemora_client.commands.percent import percent, signed_percent
-from sinemora_client.models import Objective, Percentile, Policy, Risk
+from sinemora_client.models import Objective, Percentile, PlanFormat, Policy, Risk
 
 app = Typer(rich_markup_mode=None)
 recommendations = Typer(rich_markup_mode=None)
@@ -84,6 +85,18 @@ def list_recommendations(client: Terminal) -> None:
 def show(client: Terminal, id: Id) -> None:
     """Show a recommendation with its moves."""
     _print_moves(client, client.get(f"/v1/recommendations/{id}"))
+
+
+@api_command(recommendations)
+def plan(
+    client: Terminal,
+    id: Id,
+    form: Annotated[PlanFormat, Option("--format", help="Format of the plan.")] = "kubernetes",
+    back: Annotated[bool, Option("--back", help="Write the way back.")] = False,
+    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Write the moves as a plan to carry out."""
+    write_text(client.read_recommendation_plan(id, format=form, back=back), output)
 
 
 @api_command(recommendations)
