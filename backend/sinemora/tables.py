@@ -22,7 +22,7 @@ from sinemora.measurements.bucket_exports import models as bucket_exports
 from sinemora.measurements.metric_exports import models as metric_exports
 from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
-from sinemora.measurements.store import sql_models
+from sinemora.measurements.store import sql_models, traffic_edges
 from sinemora.measurements.token_buckets import models as token_buckets
 from sinemora.overview.annotations import models as annotations
 from sinemora.overview.embeds import models as embeds
@@ -46,6 +46,7 @@ FEATURES = (
     pins,
     token_buckets,
     sql_models,
+    traffic_edges,
     artifacts,
     bucket_exports,
     metric_exports,

@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0063_identity_providers"
+NEWEST = "0064_traffic_edges"
 
 
 @dataclass

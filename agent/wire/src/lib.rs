@@ -41,9 +41,48 @@ pub struct Report {
     /// TCP connections of this VM by window, oldest first; empty unless the agent is set to read them.
     #[prost(message, repeated, tag = "7")]
     pub connections: Vec<ConnectionWindow>,
+    /// TCP connections and bytes of this VM by window, peer and listening port, oldest first; empty unless the plan asks.
+    #[prost(message, repeated, tag = "8")]
+    pub services: Vec<ServiceWindow>,
     /// Waiting on this VM itself by window, oldest first.
     #[prost(message, repeated, tag = "60")]
     pub host: Vec<HostWindow>,
+}
+
+/// TCP connections of this VM in `[started_at_s, started_at_s + window_s)`, by peer and listening port.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ServiceWindow {
+    /// Unix seconds, a multiple of `window_s`.
+    #[prost(int64, tag = "1")]
+    pub started_at_s: i64,
+    #[prost(uint32, tag = "2")]
+    pub window_s: u32,
+    /// By ascending `vm_key`, `port` and `serves`.
+    #[prost(message, repeated, tag = "3")]
+    pub peers: Vec<ServicePeer>,
+    /// Connections without a row, at least.
+    #[prost(uint32, tag = "4")]
+    pub connections_left_out: u32,
+}
+
+/// Connections with one peer and listening port.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct ServicePeer {
+    /// 0: all remote addresses that are no VM of this VM's meshes, together; `port` is 0 then.
+    #[prost(uint32, tag = "1")]
+    pub vm_key: u32,
+    /// Listening port: of this VM if `serves`, else of the peer.
+    #[prost(uint32, tag = "2")]
+    pub port: u32,
+    #[prost(bool, tag = "3")]
+    pub serves: bool,
+    /// Connections that were first seen in this window.
+    #[prost(uint32, tag = "4")]
+    pub connections: u32,
+    #[prost(uint64, tag = "5")]
+    pub bytes_sent: u64,
+    #[prost(uint64, tag = "6")]
+    pub bytes_received: u64,
 }
 
 /// Waits of the agent and of its packets on this VM in `[started_at_s, started_at_s + window_s)`, and what the kernel

@@ -8,7 +8,7 @@ use prost::Message;
 use serde_json::{Value, json};
 use sinemora_wire::{
     Columns, ConnectionPeer, ConnectionWindow, Evidence, FlowColumns, Health, HostWindow,
-    MeshWindow, NOT_KNOWN, Report, TrafficWindow, Waits,
+    MeshWindow, NOT_KNOWN, Report, ServicePeer, ServiceWindow, TrafficWindow, Waits,
 };
 
 fn golden(name: &str) -> (Vec<u8>, Value) {
@@ -31,6 +31,7 @@ fn bytes_and_json_of_every_golden_file_say_the_same() {
         "traffic",
         "timestamp_source",
         "connections",
+        "services",
         "offset",
         "host",
     ] {
@@ -79,6 +80,10 @@ fn as_json(report: &Report) -> Value {
         (
             "connections",
             report.connections.iter().map(connections_json).collect(),
+        ),
+        (
+            "services",
+            report.services.iter().map(services_json).collect(),
         ),
         ("host", report.host.iter().map(host_json).collect()),
     ])
@@ -179,7 +184,6 @@ fn connections_json(window: &ConnectionWindow) -> Value {
 }
 
 fn peer_json(peer: &ConnectionPeer) -> Value {
-    let number = |value: u32| json!((value != 0).then_some(value));
     object([
         ("vm_key", number(peer.vm_key)),
         ("connections", number(peer.connections)),
@@ -189,6 +193,26 @@ fn peer_json(peer: &ConnectionPeer) -> Value {
         ("timeouts_in_band", number(peer.timeouts_in_band)),
         ("stalled_ms", long(peer.stalled_ms)),
         ("rto_us", number(peer.rto_us)),
+    ])
+}
+
+fn services_json(window: &ServiceWindow) -> Value {
+    object([
+        ("started_at_s", long(window.started_at_s)),
+        ("window_s", json!(window.window_s)),
+        ("peers", window.peers.iter().map(service_json).collect()),
+        ("connections_left_out", number(window.connections_left_out)),
+    ])
+}
+
+fn service_json(peer: &ServicePeer) -> Value {
+    object([
+        ("vm_key", number(peer.vm_key)),
+        ("port", number(peer.port)),
+        ("serves", json!(peer.serves.then_some(true))),
+        ("connections", number(peer.connections)),
+        ("bytes_sent", long(peer.bytes_sent)),
+        ("bytes_received", long(peer.bytes_received)),
     ])
 }
 
@@ -249,6 +273,10 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
         .filter(|(_, v)| !is_default(v))
         .map(|(k, v)| (k.to_owned(), v))
         .collect()
+}
+
+fn number(value: u32) -> Value {
+    json!((value != 0).then_some(value))
 }
 
 fn long(value: impl std::fmt::Display) -> Value {

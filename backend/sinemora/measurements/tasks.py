@@ -15,7 +15,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.ingest import presence
-from sinemora.measurements.store import connections, corrections, invalidation, traffic
+from sinemora.measurements.store import connections, corrections, invalidation, traffic, traffic_edges
 from sinemora.measurements.store import partitions as partition_queries
 from sinemora.measurements.store import roll_up as roll_up_service
 from sinemora.measurements.store.aged import runs as aged_runs
@@ -95,6 +95,7 @@ def partitions() -> None:
         # A roster is written at least once a day while it is in use.
         partition_queries.drop_rosters(session, min(kept_from.values()) - timedelta(days=2))
         corrections.delete_before(session, min(kept_from.values()))
+        traffic_edges.delete_old(session, now)
 
 
 @celery.task(name="measurements.remove_gone")

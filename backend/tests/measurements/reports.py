@@ -121,6 +121,17 @@ def connections_of(windows: dict[int, dict[int, tuple[int, int, int]]]) -> Repor
     return report
 
 
+def services_of(windows: dict[int, list[tuple[int, int, bool, int, int, int]]]) -> Report:
+    """Return a report of services: by start of the window (peer, port, serves, connections, bytes sent, received)."""
+    report = Report(sequence=1, made_at_ns=time.time_ns(), agent_version="0.1.0")
+    names = ("vm_key", "port", "serves", "connections", "bytes_sent", "bytes_received")
+    for started_at_s, rows in windows.items():
+        window = report.services.add(started_at_s=started_at_s, window_s=30)
+        for row in sorted(rows):
+            window.peers.add(**dict(zip(names, row, strict=True)))
+    return report
+
+
 def _add(columns: Columns, direction: int, raw: Raw) -> None:
     delays = raw.delays_ns[direction]
     columns.count.append(len(delays))

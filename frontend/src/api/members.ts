@@ -110,9 +110,9 @@ export const useRequestDeletion = () =>
 export const useCancelDeletion = () =>
   useAction((id: string) => remove('/v1/tenants/{tenant_id}/deletion', { path: { tenant_id: id } }), [['own-tenants']])
 
-export const useRenameTenant = () =>
+export const useSetTenant = () =>
   useAction(
-    ({ id, name }: { id: string; name: string }) =>
-      put('/v1/tenants/{tenant_id}', { path: { tenant_id: id }, body: { name } }),
+    ({ id, ...body }: { id: string; name?: string; service_traffic?: boolean }) =>
+      put('/v1/tenants/{tenant_id}', { path: { tenant_id: id }, body }),
     [['own-tenants'], ['session']],
   )

@@ -12,7 +12,9 @@ use super::{EarlierParts, Sequence, Spool, WindowQueue};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
-use crate::wire::{ConnectionWindow, Health, HostWindow, MeshWindow, Report, TrafficWindow};
+use crate::wire::{
+    ConnectionWindow, Health, HostWindow, MeshWindow, Report, ServiceWindow, TrafficWindow,
+};
 
 /// Time after the first closed window in which others join its report: windows of several meshes end together.
 const GATHER: Duration = Duration::from_millis(200);
@@ -34,6 +36,8 @@ pub struct Batcher {
     pub traffic: Arc<WindowQueue<TrafficWindow>>,
     /// Windows of connections, likewise.
     pub connections: Arc<WindowQueue<ConnectionWindow>>,
+    /// Windows of services, likewise.
+    pub services: Arc<WindowQueue<ServiceWindow>>,
     /// Windows of waits on this VM, likewise.
     pub host: Arc<WindowQueue<HostWindow>>,
     /// Parts of windows that the processes before this one have measured.
@@ -78,6 +82,7 @@ impl Batcher {
             health: Some(self.health(started_at_ns)),
             traffic: self.traffic.take(),
             connections: self.connections.take(),
+            services: self.services.take(),
             host: self.host.take(),
         };
         let bytes = match pack(&report) {
@@ -235,6 +240,7 @@ mod tests {
             counters: Arc::clone(counters),
             traffic: Arc::clone(traffic),
             connections: Arc::default(),
+            services: Arc::default(),
             host: Arc::default(),
             earlier: EarlierParts::hold(&spool, 105),
         }

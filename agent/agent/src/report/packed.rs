@@ -30,6 +30,7 @@ pub(super) fn halves(bytes: &[u8]) -> Option<[Vec<u8>; 2]> {
         windows: rest,
         traffic: Vec::new(),
         connections: Vec::new(),
+        services: Vec::new(),
         host: Vec::new(),
         ..first.clone()
     };

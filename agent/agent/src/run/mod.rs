@@ -144,6 +144,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
     };
     let traffic = Arc::new(WindowQueue::default());
     let connections = Arc::new(WindowQueue::default());
+    let services = Arc::new(WindowQueue::default());
     let host = Arc::new(WindowQueue::default());
     let batcher = Batcher {
         // Before the uploader sends them.
@@ -154,6 +155,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         counters: Arc::clone(&counters),
         traffic: Arc::clone(&traffic),
         connections: Arc::clone(&connections),
+        services: Arc::clone(&services),
         host: Arc::clone(&host),
     };
     let waits = Arc::new(SharedWaits::default());

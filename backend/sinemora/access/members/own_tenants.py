@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from sinemora.access.members import queries
-from sinemora.access.members.schemas import OwnTenantRead, OwnTenants
+from sinemora.access.members.schemas import OwnTenantRead, OwnTenants, TenantUpdate
 from sinemora.access.tenants import audit
 from sinemora.access.tenants import queries as tenants
 from sinemora.access.tenants.access import Actor, of_one_tenant_only
@@ -109,15 +109,19 @@ def read(session: Session, actor: Actor, tenant_id: UUID) -> OwnTenantRead:
     return _read(current(session, actor, tenant_id), actor.role, actor)
 
 
-def rename(session: Session, actor: Actor, tenant_id: UUID, name: str) -> OwnTenantRead:
-    """Give the caller's tenant another name. ProductError `tenant_unknown` (404), `tenant_name_taken` (409)."""
+def change(session: Session, actor: Actor, tenant_id: UUID, body: TenantUpdate) -> OwnTenantRead:
+    """Change settings of the caller's tenant. ProductError `tenant_unknown` (404), `tenant_name_taken` (409)."""
     tenant = current(session, actor, tenant_id)
-    before, tenant.name = tenant.name, name
-    try:
-        session.flush()
-    except IntegrityError:
-        raise _name_taken(name) from None
-    audit.record(session, actor, "tenant.renamed", tenant.id, name, name_before=before)
+    if body.service_traffic is not None and body.service_traffic != tenant.service_traffic:
+        tenant.service_traffic = body.service_traffic
+        audit.record(session, actor, "tenant.updated", tenant.id, tenant.name, service_traffic=body.service_traffic)
+    if body.name is not None:
+        before, tenant.name = tenant.name, body.name
+        try:
+            session.flush()
+        except IntegrityError:
+            raise _name_taken(body.name) from None
+        audit.record(session, actor, "tenant.renamed", tenant.id, body.name, name_before=before)
     return _read(tenant, actor.role, actor)
 
 

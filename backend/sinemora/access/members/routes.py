@@ -94,7 +94,7 @@ def list_own_tenants(actor: Viewer) -> schemas.OwnTenants:
 
 
 @router.post("/tenants", status_code=201, tags=["tenants"], dependencies=[PersonOnly], responses=responses(409, 422))
-def create_tenant(body: schemas.TenantWrite, actor: Viewer) -> schemas.OwnTenantRead:
+def create_tenant(body: schemas.TenantCreate, actor: Viewer) -> schemas.OwnTenantRead:
     """Create a tenant that the caller owns, where the operator allows it."""
     return own_tenants.create(actor, body.name)
 
@@ -106,11 +106,13 @@ def read_tenant(tenant_id: UUID, session: SessionDep, actor: Viewer) -> schemas.
 
 
 @router.put("/tenants/{tenant_id}", tags=["tenants"], dependencies=[PersonOnly], responses=responses(404, 409, 422))
-def set_tenant_name(
-    tenant_id: UUID, body: schemas.TenantWrite, session: SessionDep, actor: Owner
-) -> schemas.OwnTenantRead:
-    """Rename the tenant of this session."""
-    return own_tenants.rename(session, actor, tenant_id, body.name)
+def set_tenant(tenant_id: UUID, body: schemas.TenantUpdate, session: SessionDep, actor: Owner) -> schemas.OwnTenantRead:
+    """Rename the tenant of this session, or let its agents count traffic by service.
+
+    With `service_traffic`, agents report TCP connections and bytes by peer VM and listening port. Switched off, they
+    stop at once; what they reported is deleted after 30 days.
+    """
+    return own_tenants.change(session, actor, tenant_id, body)
 
 
 @router.post(

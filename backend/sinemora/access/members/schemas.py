@@ -11,7 +11,7 @@ from sinemora.access.members.models import Delivery
 from sinemora.access.tenants.models import Role
 from sinemora.access.tenants.schemas import EmailAddress, MeshIds, PersonName, TenantName, VisibleMesh
 from sinemora.kit.outbox import MailState
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Omittable, Read, Write
 
 Token = Annotated[SecretStr, Field(min_length=20, max_length=100)]
 
@@ -143,6 +143,7 @@ class OwnTenantRead(Read):
     role: Role
     is_current: bool
     deletion_at: datetime | None
+    service_traffic: bool
 
 
 class OwnTenants(Read):
@@ -152,7 +153,14 @@ class OwnTenants(Read):
     may_create: bool
 
 
-class TenantWrite(Write):
-    """Tenant to create or rename."""
+class TenantCreate(Write):
+    """Tenant to create."""
 
     name: TenantName
+
+
+class TenantUpdate(Write):
+    """Settings of a tenant; an omitted one stays."""
+
+    name: Omittable[TenantName] = None
+    service_traffic: Omittable[bool] = None

@@ -59,7 +59,8 @@ class Tenant(Identified, Base):
     """Customer. No data is shared between tenants. At `deletion_at` it is deleted, if somebody asked for that.
 
     With `second_factor_required`, members without a second factor can only set one up. With
-    `single_sign_on_required`, members other than owners get in by the tenant's identity provider alone.
+    `single_sign_on_required`, members other than owners get in by the tenant's identity provider alone. With
+    `service_traffic`, agents count TCP connections and bytes by peer VM and listening port.
     """
 
     __tablename__ = "tenants"
@@ -70,6 +71,7 @@ class Tenant(Identified, Base):
     deletion_by: Mapped[str | None]
     second_factor_required: Mapped[bool] = mapped_column(server_default=false())
     single_sign_on_required: Mapped[bool] = mapped_column(server_default=false())
+    service_traffic: Mapped[bool] = mapped_column(server_default=false())
 
 
 class TenantQuota(TenantOwned, Base):

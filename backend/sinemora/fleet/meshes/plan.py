@@ -159,10 +159,11 @@ def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
     return paths
 
 
-def plan_revision(agent_id: UUID, meshes: Sequence[MeshState], for_a_while: Sequence[UUID] = ()) -> str:
+def plan_revision(agent_id: UUID, meshes: Sequence[MeshState], for_a_while: Sequence[UUID | str] = ()) -> str:
     """Return the revision of an agent's plan in these meshes: a hash of the plan without its time.
 
-    Ids of measurements on demand and of bulk orders follow after a hyphen: `mesh_part` is the revision without them.
+    Ids of measurements on demand and of bulk orders, and names of what the tenant switched on, follow after a hyphen:
+    `mesh_part` is the revision without them.
     """
     revision = revision_of(agent_id, [(mesh.id, mesh.revision) for mesh in meshes])
     if not for_a_while:
@@ -219,10 +220,13 @@ def plan_for(
     server_time_ns: int,
     on_demand: Sequence[OnDemandPlan] = (),
     secret: bytes = b"",
+    *,
+    service_traffic: bool = False,
 ) -> dict[str, object]:
     """Return the plan of one agent (JSON), given the meshes of its VM and its measurements on demand.
 
-    `secret` of the installation makes the tags of VMs; without one they are hashes of random ids.
+    `secret` of the installation makes the tags of VMs; without one they are hashes of random ids. With
+    `service_traffic` the agent counts connections with all VMs of its meshes, also those that it does not measure.
     """
     return {
         "revision": plan_revision(agent_id, meshes, [one.id for one in on_demand]),
@@ -246,7 +250,17 @@ def plan_for(
             for mesh in meshes
         ],
         "on_demand": [_on_demand(vm_key, one, secret) for one in on_demand],
+        "service_traffic": _vms_by_address(vm_key, meshes) if service_traffic else None,
     }
+
+
+def _vms_by_address(vm_key: int, meshes: Sequence[MeshState]) -> dict[str, int]:
+    """Return the keys of the other VMs by address; none for an address of several VMs, as behind NAT."""
+    keys: dict[str, set[int]] = {}
+    for member in (member for mesh in meshes for member in mesh.members):
+        if member.address is not None:
+            keys.setdefault(member.address, set()).add(member.key)
+    return {address: key for address, (key, *others) in keys.items() if not others and key != vm_key}
 
 
 def unmeasurable_pairs(members: Sequence[Member]) -> NDArray[np.bool_]:

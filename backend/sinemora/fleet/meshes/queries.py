@@ -264,7 +264,7 @@ def on_demand_plans(session: Session, meshes: Sequence[MeshState]) -> list[OnDem
 def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, int]:
     """Return a number per tenant; no entry for a tenant without meshes.
 
-    It changes with any revision of its meshes, and with the active measurements on demand.
+    It changes with any revision of its meshes, with the active measurements on demand, and with a setting.
     """
     rows = session.execute(
         text(
@@ -273,7 +273,9 @@ def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, i
             "SELECT tenant_id, 'on-demand:' || id FROM on_demand_measurements"
             f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE} UNION ALL "
             "SELECT tenant_id, 'bulk:' || id FROM bulk_orders"
-            f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE_BULK}) AS words GROUP BY tenant_id"
+            f" WHERE tenant_id = ANY(:ids) AND {_ACTIVE_BULK} UNION ALL "
+            "SELECT id, 'service-traffic' FROM tenants WHERE id = ANY(:ids) AND service_traffic"
+            ") AS words GROUP BY tenant_id"
         ),
         {"ids": list(tenant_ids)},
     )

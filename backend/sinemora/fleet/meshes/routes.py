@@ -195,12 +195,17 @@ async def read_plan(
         if part is schemas.PlanPart.bulk:
             meshes, on_demand = (), ()
         bulk = tenant_meshes.bulk.get(agent.vm_id, ())
-        revision = plan_revision(agent.agent_id, meshes, [*(one.id for one in on_demand), *(one.id for one in bulk)])
+        counts = tenant_meshes.service_traffic
+        for_a_while: list[UUID | str] = [*(one.id for one in on_demand), *(one.id for one in bulk)]
+        for_a_while += ["service-traffic"] if counts else []
+        revision = plan_revision(agent.agent_id, meshes, for_a_while)
         etag = {"ETag": f'"{revision}"'}
         if revision not in known_revisions:
             key = settings().secret_key
             secret = key.get_secret_value().encode() if key else b""
-            plan = plan_for(agent.agent_id, agent.vm_key, meshes, time.time_ns(), on_demand, secret)
+            plan = plan_for(
+                agent.agent_id, agent.vm_key, meshes, time.time_ns(), on_demand, secret, service_traffic=counts
+            )
             plan |= {"revision": revision, "bulk": [bulk_part(agent.vm_key, one) for one in bulk]}
             return JSONResponse(plan, headers={**etag, **time_headers(arrived_ns)})
         left_s = until - time.monotonic()

@@ -369,6 +369,7 @@ class PlanRead(Read):
     spike_threshold_ns: int
     meshes: list[PlanMesh]
     on_demand: list[PlanOnDemand]
+    service_traffic: dict[str, int] | None
     bulk: list[PlanBulkOrder]
 
 

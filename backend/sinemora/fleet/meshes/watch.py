@@ -12,6 +12,7 @@ from uuid import UUID
 
 from starlette.concurrency import run_in_threadpool
 
+from sinemora.access.tenants.models import Tenant
 from sinemora.fleet.meshes import queries
 from sinemora.fleet.meshes.bulk_plan import BulkPlan
 from sinemora.fleet.meshes.control_group import is_current
@@ -25,12 +26,16 @@ _CACHED_TENANTS = 256
 
 @dataclass(frozen=True)
 class TenantMeshes:
-    """All meshes, measurements on demand and bulk orders of a tenant at one moment, and their fingerprint."""
+    """All meshes, measurements on demand and bulk orders of a tenant at one moment, and their fingerprint.
+
+    `service_traffic`: its agents count connections by peer and listening port.
+    """
 
     fingerprint: int
     by_vm: dict[UUID, tuple[MeshState, ...]]
     on_demand: dict[UUID, tuple[OnDemandPlan, ...]]
     bulk: dict[UUID, tuple[BulkPlan, ...]]
+    service_traffic: bool = False
 
 
 class PlanWatch:
@@ -106,9 +111,11 @@ def _read(tenant_id: UUID, cached: TenantMeshes | None) -> TenantMeshes:
         for order in queries.bulk_plans(session, meshes):
             for vm_id in order.members:
                 bulk.setdefault(vm_id, []).append(order)
+        service_traffic = session.get_one(Tenant, tenant_id).service_traffic
     return TenantMeshes(
         fingerprint,
         {vm_id: tuple(of_vm) for vm_id, of_vm in by_vm.items()},
         {vm_id: tuple(plans) for vm_id, plans in on_demand.items()},
         {vm_id: tuple(orders) for vm_id, orders in bulk.items()},
+        service_traffic,
     )

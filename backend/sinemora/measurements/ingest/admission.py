@@ -28,6 +28,7 @@ from sinemora.measurements.ingest.report import (
     Report,
     ReportedConnections,
     ReportedHost,
+    ReportedServices,
     ReportedSpike,
     ReportedTraffic,
     ReportedWindow,
@@ -38,6 +39,7 @@ from sinemora.measurements.store.corrections import ClockRow
 from sinemora.measurements.store.host_waits import HostRow
 from sinemora.measurements.store.inserts import FrameRow, SpikeRow
 from sinemora.measurements.store.traffic import TrafficRow
+from sinemora.measurements.store.traffic_edges import KEPT_DAYS, ServiceWindowRow
 
 FUTURE_TOLERANCE_S = 10
 _DAY_S = 86_400
@@ -56,6 +58,7 @@ class AdmittedReport:
     seen: list[WindowSeen]
     traffic: list[TrafficRow]
     connections: list[ConnectionRow]
+    services: list[ServiceWindowRow]
     host: list[HostRow]
     skipped: int = 0
 
@@ -68,7 +71,12 @@ class AdmittedReport:
     def size_bytes(self) -> int:
         """Size of the rows in memory, roughly."""
         frames = sum(len(row.stats) + len(row.sketch) for row in self.frames)
-        return frames + 100 * (len(self.traffic) + len(self.connections)) + 500 * len(self.host) + 1024
+        return (
+            frames
+            + 100 * (len(self.traffic) + len(self.connections) + sum(len(one.rows) for one in self.services))
+            + 500 * len(self.host)
+            + 1024
+        )
 
 
 _Results = list[AdmittedReport | ProductError | None]
@@ -110,8 +118,8 @@ def admit(reports: Sequence[Report], raw_days: int, *, keys_decide: bool = False
 
 def _check_time(report: Report) -> None:
     """Refuse windows that end in the future. ProductError `window_in_future`."""
-    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections | ReportedHost, ...]
-    windows = (*report.windows, *report.traffic, *report.connections, *report.host)
+    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections | ReportedServices | ReportedHost, ...]
+    windows = (*report.windows, *report.traffic, *report.connections, *report.services, *report.host)
     for window in windows:
         ahead_s = window.started_at_s + window.window_s - report.at_s
         if ahead_s > FUTURE_TOLERANCE_S:
@@ -133,7 +141,17 @@ def _without_windows(report: Report, raw_days: int) -> AdmittedReport:
     note = ReportNote(report.agent.agent_id, at, report.health, report.agent_version, window_s)
     traffic, connections = _traffic(report, raw_days), _connections(report, raw_days)
     return AdmittedReport(
-        report.agent, report.keys, note, [], [], [], [], traffic, connections, _host(report, raw_days)
+        report.agent,
+        report.keys,
+        note,
+        [],
+        [],
+        [],
+        [],
+        traffic,
+        connections,
+        _services(report),
+        _host(report, raw_days),
     )
 
 
@@ -157,6 +175,16 @@ def _connections(report: Report, raw_days: int) -> list[ConnectionRow]:
         for window in report.connections
         if window.started_at_s >= oldest_s
         for peer in window.peers
+    ]
+
+
+def _services(report: Report) -> list[ServiceWindowRow]:
+    """Convert windows of services to rows, without those too old to be kept; none for a tenant that does not ask."""
+    oldest_s = report.at_s - KEPT_DAYS * _DAY_S
+    return [
+        ServiceWindowRow(report.agent.vm_key, one.started_at_s, one.rows, one.connections_left_out)
+        for one in report.services
+        if report.keys.service_traffic and one.started_at_s >= oldest_s
     ]
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.access.tenants import quotas
+from sinemora.access.tenants.models import Tenant
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import tenant_session
@@ -31,7 +32,7 @@ _GONE_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TenantKeys:
-    """Meshes by key, the sorted keys of all VMs, quota and plan of a tenant, as read at `read_s` (monotonic).
+    """Meshes by key, the sorted keys of all VMs, quota, plan and setting of a tenant, as read at `read_s` (monotonic).
 
     `gone_meshes` and `gone_vms` are keys named by reports that arrived before the read: it would have found them.
     """
@@ -43,6 +44,7 @@ class TenantKeys:
     gone_meshes: set[int] = field(default_factory=set)
     gone_vms: set[int] = field(default_factory=set)
     plan: str | None = None
+    service_traffic: bool = False
 
     def decides(self, mesh_keys: set[int], targets: list[Ints], arrived_s: float) -> bool:
         """Return True when each of these meshes and VMs is known or gone.
@@ -112,7 +114,10 @@ def _read(tenant_id: UUID) -> TenantKeys:
     with tenant_session(tenant_id) as session:
         vm_keys = np.sort(np.array(session.scalars(select(Vm.key)).all(), np.int64))
         limits = quotas.limits(session)
-        return TenantKeys(read_s, _meshes(session), vm_keys, limits.windows_per_s, plan=limits.plan)
+        traffic = session.get_one(Tenant, tenant_id).service_traffic
+        return TenantKeys(
+            read_s, _meshes(session), vm_keys, limits.windows_per_s, plan=limits.plan, service_traffic=traffic
+        )
 
 
 def _meshes(session: Session) -> dict[int, MeshRevision]:

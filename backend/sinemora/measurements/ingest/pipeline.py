@@ -32,7 +32,15 @@ from sinemora.measurements.ingest.rate_quota import RateQuotas, ReportRates
 from sinemora.measurements.ingest.report import Report
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
-from sinemora.measurements.store import connections, corrections, host_waits, inserts, partitions, traffic
+from sinemora.measurements.store import (
+    connections,
+    corrections,
+    host_waits,
+    inserts,
+    partitions,
+    traffic,
+    traffic_edges,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -146,6 +154,7 @@ class IngestPipeline:
             traffic.store(session, [row for report in reports for row in report.traffic])
             host_waits.store(session, [row for report in reports for row in report.host])
             connections.store(session, [row for report in reports for row in report.connections])
+            traffic_edges.store(session, [window for report in reports for window in report.services])
             note_reports(session, [report.note for report in reports])
         self._rosters.learn(learnt)
         metrics.FRAMES.labels("stored").inc(stored)

@@ -23,6 +23,7 @@ from sinemora.measurements.ingest.agent_pb2 import (
     Health,
     HostWindow,
     MeshWindow,
+    ServiceWindow,
     TrafficWindow,
 )
 from sinemora.measurements.ingest.payload import (
@@ -40,11 +41,14 @@ from sinemora.measurements.ingest.report import (
     ReportedConnections,
     ReportedHost,
     ReportedPeer,
+    ReportedServices,
     ReportedSpike,
     ReportedTraffic,
     ReportedWindow,
 )
 from sinemora.measurements.store import host_waits
+from sinemora.measurements.store.traffic_edges import WINDOW_S as SERVICE_WINDOW_S
+from sinemora.measurements.store.traffic_edges import ServiceRow
 
 EVIDENCE_MAX = 64
 FIELDS_MAX = 100_000
@@ -54,11 +58,16 @@ NO_CLOCK = -1
 TRAFFIC_MAX = 1_000
 CONNECTION_WINDOWS_MAX = 400
 HOST_STALLS_MAX = 32
+PORT_MAX = 65_535
+# A day of the largest windows fits into 64 bits.
+SERVICE_BYTES_MAX = 1 << 42
 M = TypeVar("M")
 R = TypeVar("R")
 _HOST_ELAPSED_MAX_NS = 3_600 * 1_000_000_000
 CONNECTION_PEERS_MAX = 65
 """Rows of a window of connections: 64 peers and the others together."""
+SERVICE_ROWS_MAX = 258
+"""Rows of a window of services: 256 of peers, and the others as servers and as clients."""
 # user, kernel, hardware.
 TIMESTAMP_SOURCE_MAX = 3
 WINDOW_S_MAX = 60
@@ -149,6 +158,7 @@ def _fill(report: Report, read: "native.ReadReport | OverflowError") -> None:
     report.host = _each(message.host, "host", "waits", TRAFFIC_MAX, _host_window)
     most = CONNECTION_WINDOWS_MAX
     report.connections = _each(message.connections, "connections", "connections", most, _connection_window)
+    report.services = _each(message.services, "services", "services", most, _service_window)
 
 
 def _each(messages: Sequence[M], name: str, what: str, most: int, read: Callable[[M, str], R]) -> list[R]:
@@ -220,6 +230,26 @@ def _connection_window(message: ConnectionWindow, path: str) -> ReportedConnecti
     return ReportedConnections(message.started_at_s, message.window_s, peers)
 
 
+def _service_window(message: ServiceWindow, path: str) -> ReportedServices:
+    _check_span(message, path)
+    if message.window_s != SERVICE_WINDOW_S:
+        raise MalformedReport(f"{path}.window_s", f"a window of services lasts {SERVICE_WINDOW_S} s")
+    keys = [(peer.vm_key, peer.port, peer.serves) for peer in message.peers]
+    if len(keys) > SERVICE_ROWS_MAX:
+        raise MalformedReport(f"{path}.peers", f"at most {SERVICE_ROWS_MAX} rows")
+    if keys != sorted(set(keys)) or keys[-1:] > [(INT32_MAX, PORT_MAX, True)]:
+        raise MalformedReport(f"{path}.peers", "keys of VMs, ports and sides, strictly ascending")
+    if any((port == 0) != (vm_key == 0) or port > PORT_MAX for vm_key, port, _ in keys):
+        raise MalformedReport(f"{path}.peers", "a port from 1 to 65535 for each peer, and 0 for the others")
+    if any(max(peer.bytes_sent, peer.bytes_received) > SERVICE_BYTES_MAX for peer in message.peers):
+        raise MalformedReport(f"{path}.peers", f"more than {SERVICE_BYTES_MAX} bytes in one window")
+    rows = [
+        ServiceRow(*key, peer.connections, peer.bytes_sent, peer.bytes_received)
+        for key, peer in zip(keys, message.peers, strict=True)
+    ]
+    return ReportedServices(message.started_at_s, message.window_s, rows, message.connections_left_out)
+
+
 def _check_header(message: MeshWindow, path: str) -> None:
     if not 0 < message.mesh_key <= INT32_MAX:
         raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
@@ -229,7 +259,7 @@ def _check_header(message: MeshWindow, path: str) -> None:
         raise MalformedReport(f"{path}.timestamp_source", complaint)
 
 
-def _check_span(message: MeshWindow | TrafficWindow | ConnectionWindow | HostWindow, path: str) -> None:
+def _check_span(message: MeshWindow | TrafficWindow | ConnectionWindow | ServiceWindow | HostWindow, path: str) -> None:
     if not 0 < message.window_s <= WINDOW_S_MAX:
         raise MalformedReport(f"{path}.window_s", f"a window lasts 1 to {WINDOW_S_MAX} s, not {message.window_s}")
     if not 0 <= message.started_at_s < 1 << 33 or message.started_at_s % message.window_s:

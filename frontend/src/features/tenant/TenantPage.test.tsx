@@ -7,7 +7,15 @@ import { fill } from '~/testing/fill'
 import { showPage } from '~/testing/render'
 import { TenantPage } from './TenantPage'
 
-const TENANT = { id: 't', key: 1, name: 'Example', role: 'owner', is_current: true, deletion_at: null }
+const TENANT = {
+  id: 't',
+  key: 1,
+  name: 'Example',
+  role: 'owner',
+  is_current: true,
+  deletion_at: null,
+  service_traffic: false,
+}
 const MEMBERS = [
   { id: 'u1', email: 'owner@example.com', name: '', role: 'owner', created_at: '2026-11-20T00:00:00Z' },
   { id: 'u2', email: 'ada@example.com', name: 'Ada', role: 'viewer', created_at: '2026-11-21T00:00:00Z' },
@@ -30,6 +38,13 @@ test('an owner renames the tenant', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Save name' }))
   expect(await screen.findByText('Name saved.')).toBeTruthy()
   expect(bodiesOf(sent, 'PUT /v1/tenants/t')).toEqual([{ name: 'Network team' }])
+})
+
+test('an owner switches traffic by service on', async () => {
+  const sent = mockApi({ ...world(), 'PUT /v1/tenants/t': { ...TENANT, service_traffic: true } })
+  await showPage(<TenantPage />)
+  await userEvent.click((await panel('Traffic by service')).getByLabelText('Count TCP connections between VMs'))
+  await expect.poll(() => bodiesOf(sent, 'PUT /v1/tenants/t')).toEqual([{ service_traffic: true }])
 })
 
 test('the ownership is transferred once the name is typed', async () => {

@@ -1,14 +1,14 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
-import { type OwnTenant, ownTenantsQuery, useCreateTenant, useLeaveTenant, useRenameTenant } from '~/api/members'
+import { type OwnTenant, ownTenantsQuery, useCreateTenant, useLeaveTenant, useSetTenant } from '~/api/members'
 import { openTenant, tenantLeft } from '~/api/tenantSwitch'
 import { Problem } from '~/lib/problem'
 import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
-import { Failed, Notice } from '~/ui/State'
+import { ActionError, Failed, Notice } from '~/ui/State'
 import { Confirmation } from './Confirmation'
 import { DeleteTenant } from './DeleteTenant'
 import { ExportData } from './ExportData'
@@ -28,6 +28,7 @@ export function TenantPage() {
   return (
     <Page title={strings.tenant} lead={strings.lead}>
       {owns ? <Rename key={tenant.id} tenant={tenant} /> : <p className={pageStyles.lead}>{strings.ownerOnly}</p>}
+      {owns && <ServiceTraffic tenant={tenant} />}
       {owns && <TransferOwnership tenant={tenant} own={session.user.id} />}
       {owns && <ExportData tenant={tenant} />}
       <Leave tenant={tenant} />
@@ -38,7 +39,7 @@ export function TenantPage() {
 }
 
 function Rename({ tenant }: { tenant: OwnTenant }) {
-  const rename = useRenameTenant()
+  const rename = useSetTenant()
 
   function submit(form: FormData) {
     rename.mutate({ id: tenant.id, name: String(form.get('name')).trim() })
@@ -59,6 +60,22 @@ function Rename({ tenant }: { tenant: OwnTenant }) {
         />
       </ActionForm>
       {rename.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
+    </Panel>
+  )
+}
+
+function ServiceTraffic({ tenant }: { tenant: OwnTenant }) {
+  const set = useSetTenant()
+  return (
+    <Panel title={strings.serviceTraffic}>
+      <Checkbox
+        label={strings.countServiceTraffic}
+        description={strings.serviceTrafficHint}
+        checked={tenant.service_traffic}
+        disabled={set.isPending}
+        onChange={({ currentTarget }) => set.mutate({ id: tenant.id, service_traffic: currentTarget.checked })}
+      />
+      <ActionError error={set.error} />
     </Panel>
   )
 }

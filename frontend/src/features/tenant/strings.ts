@@ -10,6 +10,10 @@ export const strings = {
   save: 'Save name',
   saved: 'Name saved.',
   ownerOnly: 'An owner can rename, transfer and delete this tenant.',
+  serviceTraffic: 'Traffic by service',
+  countServiceTraffic: 'Count TCP connections between VMs',
+  serviceTrafficHint:
+    'Agents report the number and bytes of TCP connections by peer VM and listening port: no contents, no processes and no other addresses. Switched off, they stop at once, and what they reported is deleted after 30 days.',
   transfer: 'Transfer ownership',
   transferLead: 'Another member becomes an owner, and you become an admin. All owners get a notice by e-mail.',
   newOwner: 'New owner',

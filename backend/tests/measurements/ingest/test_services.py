@@ -1,0 +1,145 @@
+"""Traffic by service in reports: counted once, of tenants that ask for it alone; VMs that are gone and nonsense."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.store import traffic_edges
+from tests.api_clients import Member, MeshWorld
+from tests.measurements.reports import send, sent, services_of, window_start
+
+pytestmark = pytest.mark.agents(3)
+GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
+
+
+@pytest.fixture
+def asked(mesh: MeshWorld) -> MeshWorld:
+    """The mesh of a tenant that asks for traffic by service."""
+    answer = mesh.owner.put(f"/v1/tenants/{mesh.owner.tenant_id}", json={"service_traffic": True})
+    assert (answer.status_code, answer.json()["service_traffic"]) == (200, True)
+    return mesh
+
+
+def read(mesh: MeshWorld, statement: str) -> list[Any]:
+    with tenant_session(mesh.owner.tenant_id) as session:
+        return [tuple(row) for row in session.execute(text(statement)).all()]
+
+
+def edges(mesh: MeshWorld) -> list[Any]:
+    return read(
+        mesh,
+        "SELECT c.key, s.key, port, reported_by, sum(connections), sum(bytes_to_server), sum(bytes_to_client),"
+        " sum(windows), extract(epoch FROM min(first_at))::bigint, extract(epoch FROM max(last_at))::bigint"
+        " FROM traffic_edges e JOIN vms c ON c.id = client_vm_id JOIN vms s ON s.id = server_vm_id"
+        " GROUP BY c.key, s.key, port, reported_by ORDER BY c.key, s.key, port, reported_by",
+    )
+
+
+def days(mesh: MeshWorld) -> list[Any]:
+    names = ("bit_count(seen)", "other_connections", "other_bytes_sent", "other_bytes_received", "connections_left_out")
+    sums = ", ".join(f"sum({name})" for name in names)
+    return read(mesh, f"SELECT {sums} FROM traffic_days GROUP BY vm_id ORDER BY 1")
+
+
+def test_windows_count_once_whoever_sends_them_how_often(asked: MeshWorld):
+    client, server, _ = asked.agents
+    late, at = window_start(3, 30), window_start(1, 30)
+    report = services_of({at: [(0, 0, False, 4, 70, 7), (server.vm_key, 11_211, False, 2, 100, 9_000)]})
+    report.services[0].connections_left_out = 8
+    report.services.add().CopyFrom(report.services[0])  # twice in one report, and the report twice
+    for _ in range(2):
+        sent(client, report)
+    sent(client, services_of({late: [(server.vm_key, 11_211, False, 1, 10, 500)]}))
+    sent(server, services_of({at: [(client.vm_key, 11_211, True, 2, 8_900, 99)]}))
+    ends = (client.vm_key, server.vm_key, 11_211)
+    assert edges(asked) == [
+        (*ends, "client", 3, 110, 9_500, 2, late, at + 30),
+        (*ends, "server", 2, 99, 8_900, 1, at, at + 30),
+    ]
+    assert days(asked) == [(1, 0, 0, 0, 0), (2, 4, 70, 7, 8)]
+
+
+def test_vms_of_others_and_those_that_are_gone_have_no_rows(
+    asked: MeshWorld, make_mesh: Callable[..., MeshWorld], other_owner: Member
+):
+    client, server, gone = asked.agents
+    strange = make_mesh(other_owner, 1).agents[0]
+    at = window_start(1, 30)
+    rows = [(key, 80, False, 1, 5, 5) for key in (server.vm_key, gone.vm_key, strange.vm_key)]
+    sent(client, services_of({at: [*rows, (client.vm_key, 80, False, 1, 5, 5)]}))
+    assert [row[:2] for row in edges(asked)] == [(client.vm_key, key) for key in (server.vm_key, gone.vm_key)]
+    assert asked.owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"}).status_code == 204
+    sent(client, services_of({at - 30: rows}))
+    assert [(row[1], row[7]) for row in edges(asked)] == [(server.vm_key, 2)]
+
+
+def test_a_tenant_that_does_not_ask_has_no_rows_and_its_plans_say_so(mesh: MeshWorld):
+    agent = mesh.agents[0]
+    settings = f"/v1/tenants/{mesh.owner.tenant_id}"
+
+    def plan() -> Any:
+        return agent.get("/v1/agents/self/plan").json()
+
+    off = plan()
+    assert off["service_traffic"] is None
+    sent(agent, services_of({window_start(1, 30): [(mesh.agents[1].vm_key, 80, False, 1, 5, 5)]}))
+    assert (edges(mesh), days(mesh)) == ([], [])
+    mesh.owner.put(settings, json={"service_traffic": True})
+    asks = plan()
+    assert sorted(asks["service_traffic"].values()) == sorted(one.vm_key for one in mesh.agents[1:])
+    assert asks["revision"] != off["revision"]
+    mesh.owner.put(settings, json={"service_traffic": False})
+    assert plan()["revision"] == off["revision"]
+    entries = mesh.owner.get("/v1/audit-entries?action=tenant.updated").json()["items"]
+    assert [entry["detail"] for entry in entries] == [{"service_traffic": False}, {"service_traffic": True}]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("window_s", 60, ".window_s: a window of services lasts 30 s"),
+        ("peers.vm_key", 2**31, ".peers: keys of VMs, ports and sides, strictly ascending"),
+        ("peers.vm_key", 0, ".peers: a port from 1 to 65535 for each peer"),
+        ("peers.port", 0, ".peers: a port from 1 to 65535 for each peer"),
+        ("peers.port", 65_536, ".peers: a port from 1 to 65535 for each peer"),
+        ("peers.bytes_sent", 2**43, ".peers: more than"),
+    ],
+)
+def test_nonsense_is_refused_with_its_field(asked: MeshWorld, field: str, value: int, said: str):
+    report = services_of({window_start(2, 60): [(9, 80, False, 1, 5, 5)]})
+    window = report.services[0]
+    name = field.removeprefix("peers.")
+    setattr(window if name == field else window.peers[0], name, value)
+    answer = send(asked.agents[0], report)
+    assert (answer.status_code, answer.json()["code"]) == (422, "malformed_report")
+    assert f"services[0]{said}" in answer.json()["detail"]
+    assert days(asked) == []
+
+
+def test_days_are_kept_for_thirty_days_and_a_backlog_is_stored(asked: MeshWorld):
+    client, server, _ = asked.agents
+    week = window_start(7 * 2_880, 30)
+    sent(
+        client,
+        services_of({at: [(server.vm_key, 80, False, 1, 5, 5)] for at in (week - 30, week, window_start(1, 30))}),
+    )
+    assert [row[7] for row in edges(asked)] == [3]
+    with system_session() as session:
+        assert traffic_edges.delete_old(session, datetime.now(UTC) + timedelta(days=24)) >= 1
+    assert [row[7] for row in edges(asked)] == [1]
+
+
+def test_the_golden_report_of_the_agent_is_read(asked: MeshWorld):
+    report = Report.FromString((GOLDEN / "services.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "services.json").read_text(), Report()) == report
+    for number, window in enumerate(report.services):
+        window.started_at_s = window_start(2 - number, 30)
+    sent(asked.agents[0], report)
+    assert [row for row in days(asked) if row[0]] == [(2, 5, 52_000, 910, 90_000)]
