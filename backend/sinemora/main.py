@@ -41,6 +41,7 @@ from sinemora.alerts.silences import routes as silences
 from sinemora.applications import routes as applications
 from sinemora.applications.curves import routes as curves
 from sinemora.applications.learning import routes as learning
+from sinemora.applications.traffic import routes as traffic
 from sinemora.artifacts import routes as artifacts
 from sinemora.fleet.inventory import routes as inventory
 from sinemora.fleet.meshes import routes as meshes
@@ -126,6 +127,7 @@ ROUTERS = (
     recommendations.router,
     scenarios.router,
     learning.router,
+    traffic.router,
     annotations.router,
     saved_views.router,
     embeds.router,

@@ -23,6 +23,7 @@ from sinemora.access.tenants import tasks as tenants
 from sinemora.alerts.detection import backtest, heartbeats
 from sinemora.alerts.detection import tasks as alerts
 from sinemora.applications.learning import tasks as learning
+from sinemora.applications.traffic import tasks as traffic
 from sinemora.fleet.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import outbox, pulse
@@ -81,6 +82,7 @@ _every(recommendations.ask, crontab(minute="*/5"), 300)
 _every(recommendations.mail_reports, crontab(minute="22"), 1800)
 _every(learning.read, 60.0, 60)
 _every(learning.judge, 600.0, 600)
+_every(traffic.follow, 10.0, 10)
 # Each process of the watch queue looks for due windows for some seconds, and then takes what else waits there.
 _every(alerts.evaluate, 1.0, 2, for_s=5.0)
 _every(alerts.evaluate_late_data, 60.0, 60)

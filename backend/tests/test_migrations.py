@@ -37,7 +37,7 @@ from sinemora.recommendations.what_if.models import Scenario
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0064_traffic_edges"
+NEWEST = "0065_traffic_decisions"
 
 
 @dataclass

@@ -5,6 +5,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from sqlalchemy import (
+    ARRAY,
     CheckConstraint,
     Double,
     FetchedValue,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     Index,
     Numeric,
     UniqueConstraint,
+    Uuid,
     func,
     text,
 )
@@ -78,6 +80,9 @@ class Application(Identified, Versioned, TenantOwned, Base):
         order_by="Task.position", cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
     )
     edges: Mapped[list["Edge"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
+    traffic: Mapped[list["TrafficDecision"]] = relationship(
+        cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
+    )
     zones: Mapped[list["ApplicationZone"]] = relationship(
         cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
     )
@@ -183,6 +188,29 @@ class Separation(TenantOwned, Base):
     other: Mapped[Application] = relationship(
         viewonly=True, lazy="selectin", foreign_keys="[Separation.tenant_id, Separation.other_id]"
     )
+
+
+class TrafficDecision(TenantOwned, Base):
+    """Proposal from traffic that was accepted as part of an application, or dismissed: without an application.
+
+    `key` names it in the API, port and servers recognise it. `stopped` has the reason why tasks no longer follow.
+    """
+
+    __tablename__ = "traffic_decisions"
+    rows_max = 10_000
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
+        Index(None, "tenant_id", "application_id"),
+    )
+
+    mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    port: Mapped[int]
+    server_vm_ids: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid))
+    application_id: Mapped[UUID | None]
+    since: Mapped[datetime] = mapped_column(server_default=func.now())
+    stopped: Mapped[str | None]
 
 
 class ApplicationQuarter(TenantOwned, Base):

@@ -22,6 +22,7 @@ from sinemora.applications.schemas import (
     CapacityRead,
     CurveAttached,
     EdgeRead,
+    FollowingRead,
     LinkPerformance,
     Named,
     PathApplication,
@@ -129,6 +130,13 @@ def _read(application: Application, curve: CatalogueEntry, newest: dict[UUID, in
             EdgeRead(source=names[edge.source_task_id], target=names[edge.target_task_id], weight=edge.weight)
             for edge in application.edges
         ],
+        following=FollowingRead(
+            proposals=sorted(decision.key for decision in application.traffic),
+            since=max(decision.since for decision in application.traffic),
+            stopped=application.traffic[0].stopped,
+        )
+        if application.traffic
+        else None,
     )
 
 

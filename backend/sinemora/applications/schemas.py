@@ -137,6 +137,7 @@ class ApplicationUpdate(Write):
     per_host_max: Count | None = None
     per_zone_max: Count | None = None
     apart_from: Omittable[Annotated[list[str], Field(max_length=100)]] = None
+    following: Omittable[bool] = None
 
 
 class CurveAttached(Read):
@@ -179,8 +180,16 @@ class Named(Read):
     name: str
 
 
+class FollowingRead(Read):
+    """How the tasks of an application follow traffic: its proposals, since when, and why no longer (null: they do)."""
+
+    proposals: list[str]
+    since: datetime
+    stopped: str | None
+
+
 class ApplicationRead(Read):
-    """Declared application."""
+    """Declared application. `following` is null for one that nobody found in traffic."""
 
     id: UUID
     name: str
@@ -203,6 +212,7 @@ class ApplicationRead(Read):
     apart_from: list[Named]
     tasks: list[TaskRead]
     edges: list[EdgeRead]
+    following: FollowingRead | None = None
     version: int
     created_at: datetime
 

@@ -34,6 +34,8 @@ class _Named(Protocol):
 
 
 Thing = TypeVar("Thing", bound=_Named)
+EDITED = "{name} edited its tasks. Let it follow again to have traffic change them."
+"""Reason why an application no longer follows traffic."""
 PLAIN = (
     "description",
     "objective",
@@ -91,7 +93,9 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
 def update_application(
     session: Session, actor: Actor, application_id: UUID, body: ApplicationUpdate, precondition: IfMatch
 ) -> Application:
-    """Update an application; omitted fields stay. ProductErrors of `create_application`, `version_changed`."""
+    """Update an application; omitted fields stay. ProductErrors of `create_application`, `not_from_traffic`,
+    `version_changed`.
+    """
     application = _locked(session, application_id, _meshes_of(session, body.apart_from or ()))
     precondition.check(application)
     changes = body.model_dump(exclude_unset=True)
@@ -108,7 +112,19 @@ def update_application(
     if contracts.FIELDS & set(changes):
         contracts.check(session, application)
     if body.tasks is not None or body.edges is not None:
+        placed = _placed(application)
         _replace_tasks(session, application, body)
+        if _placed(application) != placed:
+            _set_following(application, EDITED.format(name=actor.name))
+    if body.following is not None:
+        if body.following and not application.traffic:
+            raise ProductError(
+                "not_from_traffic",
+                409,
+                "Not from traffic: only an application that was accepted from a proposal can follow it.",
+                errors=[{"pointer": "#/following", "message": "must be left out"}],
+            )
+        _set_following(application, None if body.following else f"{actor.name} stopped it.")
     if body.zones is not None:
         application.zones.clear()
         session.flush()
@@ -126,6 +142,20 @@ def update_application(
     session.refresh(application)
     audit.record(session, actor, "application.updated", application.id, application.name, fields=sorted(changes))
     return application
+
+
+def _placed(application: Application) -> list[object]:
+    """Return tasks and edges as a value, to find out whether a declaration changes them."""
+    edges = sorted((edge.source_task_id, edge.target_task_id, edge.weight) for edge in application.edges)
+    return [*(_task_written(task) for task in application.tasks), *edges]
+
+
+def _set_following(application: Application, stopped: str | None) -> None:
+    """Let an application follow traffic from now on, or no longer for a reason."""
+    for decision in application.traffic:
+        decision.stopped = stopped
+        if stopped is None:
+            decision.since = datetime.now(UTC)
 
 
 def delete_application(session: Session, actor: Actor, application_id: UUID, precondition: IfMatch) -> None:

@@ -142,7 +142,8 @@ def build_moves(instance: Instance, solution: Solution, costs: Costs) -> list[Mo
         other = leaving.get(move.target)
         runner, slack = alternatives(instance, solution, move, known)
         cost = bringing.of_move(instance, costs, move)
-        words = _explanation(instance, solution, move, gained, trips, other, runner, slack)
+        helped = _helped(instance, solution, move, here)
+        words = _explanation(instance, solution, move, gained, trips, other, runner, slack, helped)
         reads.append(
             MoveRead(
                 position=position,
@@ -268,6 +269,7 @@ def _explanation(
     other: TaskMove | None,
     runner: RunnerUp | None,
     slack: float | None,
+    helped: str | None,
 ) -> str:
     application = instance.applications[move.task[0]]
     partner = (
@@ -290,6 +292,8 @@ def _explanation(
         left = solution.after[move.task[0]]
         stay = int((instance.location[1, left[left >= 0]] == instance.location[1, move.source]).sum())
         words.append(f"It leaves region {region}, where {stay} of {len(left)} tasks of {application.name} are then.")
+    if helped is not None:
+        words.append(helped)
     if other is not None:
         words.append(
             f"{_task_name(instance, other)} frees the slot by moving to {instance.machines[other.target].name}."
@@ -335,24 +339,52 @@ def _disturbed(instance: Instance, move: TaskMove) -> list[str]:
 
 
 def _trip_ns(instance: Instance, solution: Solution, move: TaskMove, at: tuple[np.ndarray, ...]) -> int:
-    """Return the mean round trip (ns) over the links of a task, by the median of the hold-out windows."""
+    """Return the weighted mean round trip (ns) over the links of a task, by the median of the hold-out windows."""
+    trips = _trips_ns(instance, solution, move, at)
+    if not trips:
+        return 0
+    weights = instance.applications[move.task[0]].links.weights[list(trips)]
+    return round(float(np.average(list(trips.values()), weights=weights)))
+
+
+def _trips_ns(instance: Instance, solution: Solution, move: TaskMove, at: tuple[np.ndarray, ...]) -> dict[int, float]:
+    """Return the round trip (ns) of each link of a task, the median of the hold-out windows, by number of the link."""
     place, task = move.task
     links = instance.applications[place].links
     run = (at[place][links.sources] >= 0) & (at[place][links.targets] >= 0)
-    mine = run & ((links.sources == task) | (links.targets == task))
-    if not mine.any():
-        return 0
+    mine = np.flatnonzero(run & ((links.sources == task) | (links.targets == task)))
     sources, targets = at[place][links.sources[mine]], at[place][links.targets[mine]]
     judged = instance.holdout[:, sources, targets]
-    medians = [
-        0.0
+    return {
+        int(link): 0.0
         if a == b
         else float(np.nanmedian(judged[:, row]))
         if np.isfinite(judged[:, row]).any()
         else float(solution.assumed.round_trips_ns[a, b])
-        for row, (a, b) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True))
-    ]
-    return round(float(np.mean(medians)))
+        for row, (link, a, b) in enumerate(zip(mine, sources.tolist(), targets.tolist(), strict=True))
+    }
+
+
+def _helped(instance: Instance, solution: Solution, move: TaskMove, here: tuple[np.ndarray, ...]) -> str | None:
+    """Return which link of a graph a move helps most, by its weight; None for a star and for a task that waits."""
+    application = instance.applications[move.task[0]]
+    before = _trips_ns(instance, solution, move, here)
+    after = _trips_ns(instance, solution, move, solution.after)
+    links = sorted(before.keys() & after.keys())
+    if application.root is not None or not links:
+        return None
+    weights, sensitive = application.links.weights, application.sensitivity
+    performance = [sensitive.curve(sensitive.added_us([side[link] for link in links])) for side in (before, after)]
+    gains = weights[links] * (performance[1] - performance[0])
+    best = links[int(np.argmax(gains))]
+    if gains.max() <= 0:
+        return None
+    ends = (int(application.links.sources[best]), int(application.links.targets[best]))
+    other = application.tasks[ends[ends[0] == move.task[1]]].name
+    return (
+        f"It helps the link with {other} most, which has {percent(float(weights[best] / weights.sum()))} of the weight:"
+        f" {delay(after[best])} instead of {delay(before[best])}."
+    )
 
 
 def _slot_price(solution: Solution, machine: int) -> float | None:

@@ -254,6 +254,9 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
     # The heavy edge gets the shortest path, the light one the next.
     assert at == {"web": "c-2", "db": "b-2", "queue": "a-2"}
     assert len({step["group"] for step in recommendation["steps"]}) == 1
+    words = {step["task"]["name"]: step["explanation"] for step in recommendation["steps"]}
+    for task, other, share in (("web", "db", "75.0 %"), ("db", "web", "75.0 %"), ("queue", "db", "25.0 %")):
+        assert f"It helps the link with {other} most, which has {share} of the weight: " in words[task]
     assert recommendation["result"]["optimality"]["state"] == "optimal"
     # Nothing is certain: a hundredth is left to what no block has seen.
     assert 0.98 < recommendation["result"]["total"]["probability"] <= 0.99

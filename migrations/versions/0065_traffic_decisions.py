@@ -1,6 +1,7 @@
 """TCP connections and bytes of each day between VMs by listening port, for tenants that ask for them.
 
 `traffic_days` has a bit for each window of 30 s of a VM's day, so that a report that arrives twice counts once.
+`traffic_decisions` has the proposals that people accepted as applications, or dismissed.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from alembic import op
 
 from sinemora.kit.row_policies import own_rows
 
-revision: str = "0064_traffic_edges"
+revision: str = "0065_traffic_decisions"
 down_revision: str | Sequence[str] | None = "0063_identity_providers"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
@@ -55,7 +56,25 @@ _TABLES = """
         CONSTRAINT fk_traffic_days_tenant_id_vm_id_vms FOREIGN KEY (tenant_id, vm_id)
             REFERENCES vms (tenant_id, id) ON DELETE CASCADE,
         CONSTRAINT ck_traffic_days_seen CHECK (length(seen) = 360)
-    )
+    );
+    CREATE TABLE traffic_decisions (
+        tenant_id uuid NOT NULL,
+        mesh_id uuid NOT NULL,
+        key varchar NOT NULL,
+        port integer NOT NULL,
+        server_vm_ids uuid[] NOT NULL,
+        application_id uuid,
+        since timestamptz NOT NULL DEFAULT now(),
+        stopped varchar,
+        CONSTRAINT pk_traffic_decisions PRIMARY KEY (mesh_id, key),
+        CONSTRAINT fk_traffic_decisions_tenant_id_tenants FOREIGN KEY (tenant_id) REFERENCES tenants (id)
+            ON DELETE CASCADE,
+        CONSTRAINT fk_traffic_decisions_tenant_id_mesh_id_meshes FOREIGN KEY (tenant_id, mesh_id)
+            REFERENCES meshes (tenant_id, id) ON DELETE CASCADE,
+        CONSTRAINT fk_traffic_decisions_tenant_id_application_id_applications FOREIGN KEY (tenant_id, application_id)
+            REFERENCES applications (tenant_id, id) ON DELETE CASCADE
+    );
+    CREATE INDEX ix_traffic_decisions_tenant_id_application_id ON traffic_decisions (tenant_id, application_id)
 """
 
 
@@ -64,11 +83,13 @@ def upgrade() -> None:
     op.execute(_TABLES)
     op.execute(own_rows("traffic_edges"))
     op.execute(own_rows("traffic_days"))
+    op.execute(own_rows("traffic_decisions"))
     op.execute("ALTER TABLE tenants ADD COLUMN service_traffic boolean NOT NULL DEFAULT false")
 
 
 def downgrade() -> None:
     """Drop what was added."""
     op.execute("ALTER TABLE tenants DROP COLUMN service_traffic")
+    op.execute("DROP TABLE traffic_decisions")
     op.execute("DROP TABLE traffic_days")
     op.execute("DROP TABLE traffic_edges")

@@ -1,0 +1,376 @@
+"""Use cases of traffic: proposals of a mesh, their acceptance, and applications that follow."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import structlog
+from sqlalchemy.orm import Session
+
+from sinemora.access.tenants import audit
+from sinemora.access.tenants.access import Actor
+from sinemora.access.tenants.models import Tenant
+from sinemora.applications import service as applications
+from sinemora.applications.models import Application, Edge, Task, TrafficDecision
+from sinemora.applications.queries import applications_named
+from sinemora.applications.schemas import (
+    EDGES_MAX,
+    TASKS_MAX,
+    ApplicationCreate,
+    ApplicationShape,
+    EdgeWrite,
+    Named,
+    TaskWrite,
+)
+from sinemora.applications.traffic import core, queries, schemas
+from sinemora.applications.traffic.schemas import ProposalState
+from sinemora.fleet.inventory.models import Vm
+from sinemora.fleet.inventory.schemas import VmName
+from sinemora.fleet.meshes.queries import lock_mesh
+from sinemora.fleet.meshes.service import get_mesh
+from sinemora.kit.db import locked
+from sinemora.kit.errors import ProductError, existing
+
+log = structlog.get_logger(__name__)
+
+_LOOK_BACK = timedelta(days=7)
+_FOLLOWED = timedelta(days=1)
+_SHOWN = 100
+_LINKS_SHOWN = 300
+_ELSEWHERE_SHOWN = 10
+_WEIGHT_MIN = 1e-3
+_DRIFT = 0.1
+"""Total change of an application's shares from which on its weights are written again."""
+
+
+class _Found:
+    """Proposals of a mesh with what was decided on them."""
+
+    def __init__(self, session: Session, mesh_id: UUID, now: datetime) -> None:
+        self.since = (now - _LOOK_BACK).date()
+        self.vms = queries.vms_of(session, mesh_id)
+        self.edges = queries.edges_of(session, mesh_id, self.since)
+        self.proposals = core.proposals(self.edges, len(self.vms))
+        self.decided: dict[str, TrafficDecision] = {}
+        for decision in queries.decisions(session, mesh_id):
+            proposal = core.matching(self.proposals, decision.port, decision.server_vm_ids)
+            # Of two, the one that has an application.
+            if proposal and (proposal.key not in self.decided or decision.application_id):
+                self.decided[proposal.key] = decision
+
+    def key_of(self, proposal: core.Proposal) -> str:
+        """Return the key under which a proposal was decided on: it grows, and its own key changes then."""
+        decision = self.decided.get(proposal.key)
+        return proposal.key if decision is None else decision.key
+
+
+def _by_key(known: _Found, key: str) -> core.Proposal:
+    """Return a proposal. ProductError `proposal_unknown`."""
+    return existing(next((one for one in known.proposals if key in (known.key_of(one), one.key)), None), "proposal")
+
+
+def found(session: Session, mesh_id: UUID, now: datetime) -> schemas.TrafficProposals:
+    """Return the proposals of a mesh from the traffic of seven days. ProductError `mesh_unknown`."""
+    get_mesh(session, mesh_id)
+    tenant = existing(session.get(Tenant, session.info["tenant_id"]), "tenant")
+    known = _Found(session, mesh_id, now)
+    elsewhere = queries.elsewhere(session, mesh_id, known.since)
+    inside: dict[UUID, int] = dict.fromkeys(elsewhere, 0)
+    for edge in known.edges:
+        for end in (edge.client, edge.server):
+            if end in inside:
+                inside[end] += edge.size
+    shares = {vm_id: size / (size + inside[vm_id]) for vm_id, (size, _) in elsewhere.items() if size + inside[vm_id]}
+    outside, total = sum(size for size, _ in elsewhere.values()), sum(edge.size for edge in known.edges)
+    ids = [one.application_id for one in known.decided.values() if one.application_id]
+    names = {one.id: one.name for one in applications_named(session, (), ids)} if ids else {}
+    most = sorted(shares, key=lambda vm_id: (-shares[vm_id], known.vms[vm_id].name))[:_ELSEWHERE_SHOWN]
+    return schemas.TrafficProposals(
+        counted=tenant.service_traffic,
+        vms=len(known.vms),
+        vms_counted=len(elsewhere),
+        elsewhere=outside / (outside + total) if outside + total else None,
+        elsewhere_vms=[
+            schemas.TrafficElsewhere(vm=VmName.model_validate(known.vms[vm_id]), share=shares[vm_id]) for vm_id in most
+        ],
+        connections_left_out=sum(left_out for _, left_out in elsewhere.values()),
+        items=_shown(known, names),
+    )
+
+
+def _shown(known: _Found, names: Mapping[UUID, str]) -> list[schemas.TrafficProposal]:
+    labels = {vm_id: vm.labels for vm_id, vm in known.vms.items()}
+    vm_names = {vm_id: vm.name for vm_id, vm in known.vms.items()}
+    taken: set[str] = set()
+    shown = []
+    for proposal in known.proposals[:_SHOWN]:
+        decision = known.decided.get(proposal.key)
+        state = ProposalState.EVERYWHERE if proposal.everywhere else ProposalState.OPEN
+        application = None
+        if decision is not None:
+            state = ProposalState.ACCEPTED if decision.application_id else ProposalState.DISMISSED
+            application = names.get(decision.application_id) if decision.application_id else None
+        name = _free(proposal.name(vm_names, labels), taken)
+        taken.add(name)
+        links = sorted(proposal.weights.items(), key=lambda item: -item[1])
+        shown.append(
+            schemas.TrafficProposal(
+                key=known.key_of(proposal),
+                state=state,
+                name=name,
+                port=proposal.port,
+                shape=ApplicationShape.STAR if proposal.is_star else ApplicationShape.GRAPH,
+                curve=proposal.curve,
+                servers=_vms(known.vms, proposal.servers),
+                clients=_vms(known.vms, proposal.clients),
+                links=[
+                    schemas.ProposedLink(client_vm_id=client, server_vm_id=server, share=share)
+                    for (client, server), share in links[:_LINKS_SHOWN]
+                ],
+                links_total=len(links),
+                share=proposal.share,
+                stability=proposal.stability,
+                days=max(edge.days for edge in proposal.edges),
+                first_at=min(edge.first_at for edge in proposal.edges),
+                last_at=max(edge.last_at for edge in proposal.edges),
+                application=None
+                if application is None or decision is None or decision.application_id is None
+                else Named(id=decision.application_id, name=application),
+            )
+        )
+    return shown
+
+
+def _vms(vms: Mapping[UUID, Vm], ids: Sequence[UUID]) -> list[VmName]:
+    return [VmName.model_validate(vm) for vm in sorted((vms[vm_id] for vm_id in ids), key=lambda vm: vm.name)]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken: this one, or with the first number that is free."""
+    number = 2
+    free = name
+    while free in taken:
+        free = f"{name[:90]} {number}"
+        number += 1
+    return free
+
+
+def dismiss(
+    session: Session, actor: Actor, mesh_id: UUID, key: str, body: schemas.ProposalUpdate, now: datetime
+) -> schemas.TrafficProposal:
+    """Dismiss a proposal, or bring it back. ProductError `mesh_unknown`, `proposal_unknown`, `proposal_accepted`."""
+    mesh = get_mesh(session, mesh_id)
+    lock_mesh(session, mesh_id)
+    known = _Found(session, mesh_id, now)
+    proposal = _by_key(known, key)
+    decision = known.decided.get(proposal.key)
+    _refuse_accepted(session, decision)
+    if body.dismissed and decision is None:
+        known.decided[proposal.key] = decision = _decision(mesh_id, proposal)
+        session.add(decision)
+        audit.record(session, actor, "proposal.dismissed", mesh.id, mesh.name, port=proposal.port, proposal=key)
+    elif not body.dismissed and decision is not None:
+        session.delete(known.decided.pop(proposal.key))
+        audit.record(session, actor, "proposal.restored", mesh.id, mesh.name, port=proposal.port, proposal=key)
+    session.flush()
+    return next(one for one in _shown(known, {}) if one.key == known.key_of(proposal))
+
+
+def _decision(mesh_id: UUID, proposal: core.Proposal) -> TrafficDecision:
+    return TrafficDecision(mesh_id=mesh_id, key=proposal.key, port=proposal.port, server_vm_ids=list(proposal.servers))
+
+
+def _refuse_accepted(session: Session, decision: TrafficDecision | None) -> None:
+    if decision is not None and decision.application_id is not None:
+        name = applications.get_application(session, decision.application_id).name
+        raise ProductError(
+            "proposal_accepted",
+            409,
+            f"Accepted already: this proposal is the application {name}. Open that, or delete it to decide again.",
+            application_id=str(decision.application_id),
+        )
+
+
+def accept(session: Session, actor: Actor, mesh_id: UUID, body: schemas.ProposalsAccept, now: datetime) -> Application:
+    """Declare proposals as one application, which follows their VMs unless `body` has its own tasks.
+
+    ProductErrors of `create_application`, `proposal_unknown`, `proposal_accepted`, `proposal_quiet`,
+    `application_too_large`.
+    """
+    get_mesh(session, mesh_id)
+    lock_mesh(session, mesh_id)
+    known = _Found(session, mesh_id, now)
+    chosen = list({(one := _by_key(known, key)).key: one for key in body.proposals}.values())
+    for proposal in chosen:
+        _refuse_accepted(session, known.decided.get(proposal.key))
+    tasks, edges = (body.tasks, []) if body.tasks else _declared(chosen, known.vms)
+    application = applications.create_application(
+        session,
+        actor,
+        ApplicationCreate(
+            **body.model_dump(exclude={"proposals", "tasks"}), mesh=str(mesh_id), tasks=tasks, edges=edges
+        ),
+    )
+    for proposal in chosen:
+        decision = known.decided.get(proposal.key) or _decision(mesh_id, proposal)
+        decision.since, decision.application_id = now, application.id
+        decision.stopped = applications.EDITED.format(name=actor.name) if body.tasks else None
+        session.add(decision)
+    session.flush()
+    session.refresh(application)
+    return application
+
+
+def _declared(chosen: list[core.Proposal], vms: Mapping[UUID, Vm]) -> tuple[list[TaskWrite], list[EdgeWrite]]:
+    """Return tasks and edges of the VMs that have traffic now. ProductError `application_too_large`."""
+    edges = core.current([edge for proposal in chosen for edge in proposal.edges])
+    weights = core.weights_of(edges)
+    servers = {edge.server for edge in edges}
+    ends = {end for edge in edges for end in (edge.client, edge.server)}
+    if len(ends) > TASKS_MAX or len(weights) > EDGES_MAX:
+        raise ProductError(
+            "application_too_large",
+            409,
+            f"Application too large: {len(ends):,} VMs with {len(weights):,} links; at most {TASKS_MAX:,} tasks and"
+            f" {EDGES_MAX:,} edges are allowed. Choose fewer proposals.",
+        )
+    is_star = len(chosen) == 1 and core.is_star(weights)
+    order = sorted(ends, key=lambda vm_id: (vm_id not in servers, vms[vm_id].name))
+    tasks = [TaskWrite(name=vms[vm_id].name, vm=str(vm_id), root=is_star and vm_id in servers) for vm_id in order]
+    if is_star:
+        return tasks, []
+    return tasks, [
+        EdgeWrite(source=vms[client].name, target=vms[server].name, weight=_weight(share))
+        for (client, server), share in weights.items()
+    ]
+
+
+def _weight(share: float) -> float:
+    return max(round(share, 3), _WEIGHT_MIN)
+
+
+def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
+    """Let the applications of a mesh that follow traffic have tasks where it is seen."""
+    following: dict[UUID, list[TrafficDecision]] = {}
+    for decision in queries.decisions(session, mesh_id):
+        if decision.application_id is not None and decision.stopped is None:
+            following.setdefault(decision.application_id, []).append(decision)
+    vms = queries.vms_of(session, mesh_id)
+    ports = {decision.port for decisions in following.values() for decision in decisions}
+    edges = queries.edges_of(session, mesh_id, (now - _FOLLOWED).date(), ports)
+    proposals = core.proposals(edges, len(vms), at_once=True)
+    for application_id, decisions in following.items():
+        pairs = [(one, core.matching(proposals, one.port, one.server_vm_ids)) for one in decisions]
+        seen = [proposal for _, proposal in pairs if proposal is not None]
+        application = session.get(Application, application_id)
+        if application is None or not seen or not _change(application, decisions, seen, vms, now):
+            continue
+        lock_mesh(session, mesh_id)
+        application = locked(session, Application, application_id)
+        if application is None:  # deleted meanwhile
+            continue
+        session.refresh(application)
+        if any(decision.stopped for decision in application.traffic):
+            continue
+        changes = _follow_one(session, application, decisions, seen, vms, now)
+        for decision, proposal in pairs:
+            if proposal is not None:
+                decision.server_vm_ids = list(proposal.servers)
+        audit.record(session, None, "application.followed", application.id, application.name, **changes)
+
+
+def _change(
+    application: Application,
+    decisions: Sequence[TrafficDecision],
+    seen: Sequence[core.Proposal],
+    vms: Mapping[UUID, Vm],
+    now: datetime,
+) -> tuple[core.Changes, dict[tuple[UUID, UUID], float]] | None:
+    """Return the changes of tasks and the new weights of an application; None where nothing changed."""
+    since = max(decision.since for decision in decisions)
+    servers = {vm_id for proposal in seen for vm_id in proposal.servers}
+    tasks = [
+        core.FollowedTask(
+            id=task.id,
+            vm=task.vm_id,
+            serves=task.root or task.vm_id in servers,
+            pinned=task.pinned,
+            added_at=task.created_at if task.created_at > since else None,
+            waiting_since=task.waiting_since,
+        )
+        for task in application.tasks
+    ]
+    changes = core.follow(tasks, seen, now)
+    weights = core.weights_of(core.current([edge for proposal in seen for edge in proposal.edges]))
+    vm_of = {task.id: task.vm_id for task in application.tasks}
+    stored = {frozenset((vm_of[edge.source_task_id], vm_of[edge.target_task_id])): edge for edge in application.edges}
+    drift = sum(
+        abs(share - (stored[pair].weight if (pair := frozenset(ends)) in stored else 0.0))
+        for ends, share in weights.items()
+    )
+    is_graph = bool(application.edges)
+    return (changes, weights) if changes or (is_graph and drift > _DRIFT) else None
+
+
+def _follow_one(
+    session: Session,
+    application: Application,
+    decisions: Sequence[TrafficDecision],
+    seen: Sequence[core.Proposal],
+    vms: Mapping[UUID, Vm],
+    now: datetime,
+) -> dict[str, object]:
+    """Write the changes of an application that is locked; return them in words for the audit log."""
+    change = _change(application, decisions, seen, vms, now)
+    if change is None:
+        return {}
+    changes, weights = change
+    by_id = {task.id: task for task in application.tasks}
+    described = {
+        "moved": {by_id[task_id].name: vms[vm_id].name for task_id, vm_id in changes.moved.items()},
+        "added": [vms[vm_id].name for vm_id in changes.added],
+        "waiting": [by_id[task_id].name for task_id in changes.waiting],
+        "removed": [by_id[task_id].name for task_id in changes.removed],
+    }
+    old = [(edge.source_task_id, edge.target_task_id, edge.weight) for edge in application.edges]
+    is_graph = bool(old)
+    application.edges.clear()
+    session.flush()
+    for task_id in changes.removed:
+        application.tasks.remove(by_id.pop(task_id))
+    session.flush()
+    for task_id, vm_id in changes.moved.items():
+        by_id[task_id].vm_id = vm_id
+    for task_id in changes.waiting:
+        by_id[task_id].vm_id = None
+    names = {task.name for task in application.tasks}
+    position = max((task.position for task in application.tasks), default=0)
+    for vm_id in changes.added[: TASKS_MAX - len(application.tasks)]:
+        names.add(name := _free(vms[vm_id].name, names))
+        position += 1
+        task = Task(name=name, position=position, vm_id=vm_id, root=False, pinned=False, slots=1)
+        task.cpu_millicores = task.memory_mib = 0
+        application.tasks.append(task)
+    session.flush()
+    servers = {vm_id for proposal in seen for vm_id in proposal.servers}
+    if is_graph or servers & set(changes.added):
+        for task in application.tasks:
+            task.root = False
+        task_of = {task.vm_id: task.id for task in reversed(application.tasks)}
+        kept = {
+            frozenset((source, target)): (source, target, weight)
+            for source, target, weight in old
+            if source in by_id and target in by_id and None in (by_id[source].vm_id, by_id[target].vm_id)
+        }
+        observed = {
+            frozenset((task_of[client], task_of[server])): (task_of[client], task_of[server], _weight(share))
+            for (client, server), share in weights.items()
+            if client in task_of and server in task_of
+        }
+        edges = list({**kept, **observed}.values())[:EDGES_MAX] or old
+        application.edges = [
+            Edge(source_task_id=source, target_task_id=target, weight=weight) for source, target, weight in edges
+        ]
+    application.updated_at = datetime.now(UTC)
+    session.flush()
+    return {name: value for name, value in described.items() if value}
