@@ -3,8 +3,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { words } from '~/lib/words'
 import { useAction } from './action'
-import { get, post, tagged } from './client'
+import { client, get, post, tagged, unwrap } from './client'
 import { listing, reading } from './query'
+import type { components } from './schema.gen'
 import type { RecommendationInput, RecommendationState, RecommendationSummary } from './types'
 
 export const recommendationsQuery = listing(['recommendations'], '/v1/recommendations')
@@ -71,6 +72,21 @@ export const priceDifferenceQuery = (recommendationId: string) =>
     '/v1/recommendations/{recommendation_id}/price-difference',
     { path: { recommendation_id: recommendationId } },
   )
+
+export type PlanFormat = components['schemas']['PlanFormat']
+
+/** The moves of a recommendation as text to carry out, or the way back. */
+export const planQuery = (recommendationId: string, format: PlanFormat, back: boolean) =>
+  queryOptions({
+    queryKey: ['recommendations', recommendationId, 'plan', format, back],
+    queryFn: () =>
+      unwrap<string>(
+        client.GET('/v1/recommendations/{recommendation_id}/plan', {
+          params: { path: { recommendation_id: recommendationId }, query: { format, back } },
+          parseAs: 'text',
+        }),
+      ),
+  })
 
 export const accuracyQuery = reading(['recommendations', 'accuracy'], '/v1/recommendations/accuracy')
 

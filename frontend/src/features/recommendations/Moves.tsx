@@ -1,6 +1,8 @@
 import type { Move } from '~/api/types'
 import { formatProbability, formatShare } from '~/lib/performance'
+import { formatMoment } from '~/lib/time'
 import { formatDelay, formatTrip } from '~/lib/units'
+import { useClock } from '~/ui/clock'
 import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import styles from './recommendations.module.css'
@@ -8,6 +10,7 @@ import { strings } from './strings'
 
 /** The moves in the order to make them, each with its reasons. */
 export function Moves({ steps }: { steps: Move[] }) {
+  const clock = useClock()
   return (
     <ol className={styles.moves} aria-label={strings.movesInOrder}>
       {steps.map((step) => (
@@ -47,6 +50,7 @@ export function Moves({ steps }: { steps: Move[] }) {
             )}
           </dl>
           <p>{step.explanation}</p>
+          {step.made_at && <p>{strings.madeAt(formatMoment(new Date(step.made_at), clock))}</p>}
           {step.via && <p>{strings.goesVia(step.via.name, step.target.name)}</p>}
           {step.disturbs.length > 0 && <p className={pageStyles.quiet}>{strings.alsoOn(step.disturbs.join(', '))}</p>}
           <p className={pageStyles.quiet}>{step.rollback}</p>

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { fireEvent, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Recommendation } from '~/api/types'
-import { mockApi } from '~/testing/api'
+import { mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
+import { CarryOut } from './CarryOut'
 import { basisOf } from './names'
 import { RecommendationPage } from './RecommendationPage'
 
@@ -64,4 +65,21 @@ test.each([
 ])('performance before and after names its period and statistic (%#)', (request, words) => {
   const recommendation = { ...RECOMMENDATION, request: { ...RECOMMENDATION.request, ...request } }
   expect(basisOf(recommendation as Recommendation)).toContain(words)
+})
+
+test('moves are shown as a plan, with the reason where a format cannot express them', async () => {
+  mockApi({
+    'GET /v1/recommendations/rrrrrrrrr/plan': ({ query }) =>
+      query.get('format') === 'terraform'
+        ? reply(409, { code: 'plan_impossible', detail: 'Plan impossible: the move stays in its zone.' })
+        : new Response(`# ${query.get('back')}`, { headers: { 'Content-Type': 'text/plain' } }),
+  })
+  await showPage(<CarryOut recommendationId="rrrrrrrrr" />)
+  fireEvent.click(await screen.findByRole('button', { name: 'Carry out…' }))
+  expect(await screen.findByDisplayValue('# false')).toBeTruthy()
+  fireEvent.click(screen.getByLabelText('The way back'))
+  expect(await screen.findByDisplayValue('# true')).toBeTruthy()
+  expect(screen.getByRole('link').getAttribute('download')).toBe('moves-rrrrrrrr-back.yaml')
+  fireEvent.change(screen.getByLabelText('Format'), { target: { value: 'terraform' } })
+  expect(await screen.findByText(/the move stays in its zone/)).toBeTruthy()
 })

@@ -1,4 +1,4 @@
-import { Slider } from '@mantine/core'
+import { Group, Slider } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { recommendationQuery, stateOf } from '~/api/recommendations'
@@ -13,6 +13,7 @@ import { Page, pageStyles } from '~/ui/Page'
 import { Notice } from '~/ui/State'
 import { Unloaded } from '~/ui/Unloaded'
 import { BindingLimits } from './BindingLimits'
+import { CarryOut } from './CarryOut'
 import { Decisions } from './Decisions'
 import { Effects } from './Effects'
 import { Moves } from './Moves'
@@ -54,7 +55,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
       title={titleOf(recommendation)}
       lead={strings.onMesh(recommendation.mesh.name, stateOf(recommendation))}
       action={
-        <>
+        <Group gap="xs">
           {recommendation.steps.length > 0 && (
             <ButtonLink
               variant="default"
@@ -65,10 +66,13 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
               {strings.showOnHeatmap}
             </ButtonLink>
           )}
+          {recommendation.steps.length > 0 && !['dismissed', ...OVER].includes(recommendation.state) && (
+            <CarryOut recommendationId={recommendationId} />
+          )}
           <EditorsOnly>
             <Decisions recommendation={recommendation} etag={etag} />
           </EditorsOnly>
-        </>
+        </Group>
       }
     >
       <Standing recommendation={recommendation} />
@@ -109,11 +113,14 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
   )
 }
 
+/** States in which a recommendation ended by itself. */
+const OVER: readonly string[] = ['withdrawn', 'superseded', 'expired'] satisfies Recommendation['state'][]
+
 /** What the moves are for, and until when they can be applied; or why they no longer can. */
 function Standing({ recommendation: { incident, state, reason, expires_at } }: { recommendation: Recommendation }) {
   const clock = useClock()
   const isOpen = state === 'proposed' || state === 'accepted'
-  if (state === 'withdrawn' || state === 'superseded' || state === 'expired') {
+  if (OVER.includes(state)) {
     return (
       <Notice tone="warn" title={strings.overTitle}>
         {reason}
@@ -132,6 +139,7 @@ function Standing({ recommendation: { incident, state, reason, expires_at } }: {
         </>
       )}
       {isOpen && expires_at && strings.usableUntil(formatMoment(new Date(expires_at), clock))}
+      {(state === 'applied' || state === 'verified') && reason}
     </p>
   )
 }
