@@ -259,12 +259,12 @@ class AlertRouting(Versioned, TenantOwned, Base):
 
 
 class Delivery(Identified, TenantOwned, Base):
-    """One notice to one receiver, and its result. `about`: opened, returned, repeated, resolved, late or test.
+    """One notice to one receiver, and its result. `about`: that of its content (`messages.py`).
 
     Notices of a `group_key` are grouped (`notifications/grouping.py`): those that are `held` are sent together when
     due. `hold_s`: how long later notices of the group are held after this one, at most `hold_max_s`; 0 while a held one
     waits as the first of its incident. `tried_until`: when its newest attempt ended; in the future while one is under
-    way. `content`: content of the notice, once its incident was deleted.
+    way. `content`: content of the notice, if it has no incident.
     """
 
     __tablename__ = "deliveries"

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.alerts.notifications.messages import Notification
 from sinemora.applications import queries as applications
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.meshes.queries import places_of
+from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.query.matrix.compute import read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
@@ -20,6 +23,8 @@ from sinemora.recommendations.core.plan import Limits, NothingToWrite, Place, Pl
 from sinemora.recommendations.models import OPEN, OVER, Recommendation, RecommendationState
 from sinemora.recommendations.schemas import MoveRead
 
+_NOTICE_MAX = 100_000
+"""Most characters of a plan that a notice carries."""
 _MEASURED = timedelta(hours=1)
 """Time whose delays are the weights between zones."""
 
@@ -33,12 +38,71 @@ class PlanFormat(StrEnum):
     SYSTEMD = "systemd"
 
 
+_WITH_NOTICE = (PlanFormat.KUBERNETES, PlanFormat.TERRAFORM, PlanFormat.SYSTEMD)
+"""Formats of the moves themselves; delays between zones change while a notice waits."""
+
+
 def written(session: Session, recommendation: Recommendation, form: PlanFormat, *, back: bool = False) -> Text:
     """Return a plan with today's names; `back`: the way back.
 
     ProductError `moves_none`, `recommendation_over`, `recommendation_outdated`, `plan_impossible`.
     """
-    plan = _plan(session, recommendation)
+    return _written(session, recommendation, _plan(session, recommendation), form, back=back)
+
+
+def notice(session: Session, recommendation: Recommendation) -> Notification:
+    """Return the notice that moves were accepted, with the plans that formats can express."""
+    url = f"{settings().public_url}/recommendations/{recommendation.id}"
+    at = (recommendation.decided_at or recommendation.created_at).isoformat(timespec="seconds")
+    steps = [MoveRead.model_validate(move) for move in recommendation.moves]
+    names = sorted({step.application.name for step in steps})
+    moves = [
+        {
+            "task": f"{step.application.name}/{step.task.name}",
+            "from": step.source and step.source.name,
+            "to": step.target.name,
+        }
+        for step in steps
+    ]
+    written: dict[str, Any] = {}
+    try:
+        plan = _plan(session, recommendation)
+        for form in _WITH_NOTICE:
+            written[form] = {
+                way: _short(session, recommendation, plan, form, back=way == "back") for way in ("there", "back")
+            }
+    except ProductError as error:
+        written = {form: {"refused": error.detail} for form in _WITH_NOTICE}
+    return Notification(
+        id="",
+        incident_id=None,
+        about="accepted",
+        title=f"{len(steps)} {'move' if len(steps) == 1 else 'moves'} of {', '.join(names)}",
+        severity="info",
+        mesh=recommendation.mesh.name,
+        mesh_id=str(recommendation.mesh_id),
+        suspect="application",
+        rules=(),
+        onset_at=at,
+        opened_at=at,
+        ended_at=None,
+        runbooks=(),
+        url=url,
+        recommendation={"id": str(recommendation.id), "moves": moves, "plans": written},
+    )
+
+
+def _short(
+    session: Session, recommendation: Recommendation, plan: Plan, form: PlanFormat, *, back: bool
+) -> dict[str, str]:
+    try:
+        text = _written(session, recommendation, plan, form, back=back).text
+    except ProductError as error:
+        return {"refused": error.detail}
+    return {"text": text} if len(text) <= _NOTICE_MAX else {"refused": "Too long for a notice: read it by its URL."}
+
+
+def _written(session: Session, recommendation: Recommendation, plan: Plan, form: PlanFormat, *, back: bool) -> Text:
     writers: dict[PlanFormat, Callable[[Plan], Text]] = {
         PlanFormat.KUBERNETES: kubernetes.patches,
         PlanFormat.NETWORK_TOPOLOGY: lambda one: _network_topology(session, recommendation.mesh_id, one),

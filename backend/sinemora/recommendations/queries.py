@@ -9,7 +9,7 @@ from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.models import AuditEntry
-from sinemora.alerts.models import Incident
+from sinemora.alerts.models import Delivery, Incident
 from sinemora.applications.models import Application, Task
 from sinemora.fleet.inventory.models import Vm
 from sinemora.fleet.meshes.queries import lock_mesh
@@ -23,10 +23,16 @@ def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, tuple[UUI
     return {task_id: (vm_id, placed_at) for task_id, vm_id, placed_at in rows}
 
 
-def author(session: Session, application_ids: Collection[UUID], at: datetime) -> str | None:
-    """Return who changed one of these applications in the transaction of a time, by the audit log."""
-    of_applications = AuditEntry.subject_id.in_(application_ids), AuditEntry.created_at == at
-    return session.scalars(select(AuditEntry.actor_name).where(*of_applications).limit(1)).one_or_none()
+def author(session: Session, subject_ids: Collection[UUID], at: datetime) -> str | None:
+    """Return who changed one of these objects in the transaction of a time, by the audit log."""
+    of_subjects = AuditEntry.subject_id.in_(subject_ids), AuditEntry.created_at == at
+    return session.scalars(select(AuditEntry.actor_name).where(*of_subjects).limit(1)).one_or_none()
+
+
+def announced(session: Session, recommendation_id: UUID) -> set[UUID]:
+    """Return the receivers to which accepted moves were sent, or are being sent."""
+    of_moves = Delivery.content["recommendation"]["id"].astext == str(recommendation_id)
+    return set(session.scalars(select(Delivery.receiver_id).where(Delivery.about == "accepted", of_moves)))
 
 
 def lock_placement(

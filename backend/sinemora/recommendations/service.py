@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
+from sinemora.alerts.notifications import dispatch
+from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.fleet.meshes.models import Mesh
@@ -19,7 +21,7 @@ from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.db import locked, named
 from sinemora.kit.errors import ProductError, existing
 from sinemora.kit.http.etag import IfMatch
-from sinemora.recommendations import bringing, explanation, load_instance, outcomes, preconditions, queries
+from sinemora.recommendations import bringing, explanation, load_instance, outcomes, plans, preconditions, queries
 from sinemora.recommendations.core import optimize
 from sinemora.recommendations.core.instance import NothingMeasured
 from sinemora.recommendations.core.options import Options
@@ -206,6 +208,19 @@ def detect_applied(session: Session, recommendation_id: UUID) -> bool:
     recommendation.applied_at = max(at, recommendation.created_at)
     _decide(session, None, recommendation, RecommendationState.applied)
     return True
+
+
+def announce(session: Session, recommendation_id: UUID) -> None:
+    """Send accepted moves with their plans, once, to each receiver that gets them."""
+    receivers = receiver_queries.for_accepted_moves(session)
+    recommendation = locked(session, Recommendation, recommendation_id) if receivers else None
+    if recommendation is None or recommendation.state != RecommendationState.accepted:
+        return
+    known = queries.announced(session, recommendation_id)
+    waiting = [receiver for receiver in receivers if receiver.id not in known]
+    content = plans.notice(session, recommendation) if waiting else None
+    for receiver in waiting:
+        dispatch.send(session, receiver.id, None, "accepted", content=content)
 
 
 def end(session: Session, recommendation_id: UUID, now: datetime) -> bool:

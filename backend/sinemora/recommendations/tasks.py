@@ -46,15 +46,18 @@ def _turn(tenant_id: UUID) -> Iterator[Session]:
 
 @celery.task(name="recommendations.follow")
 def follow() -> None:
-    """Search for open incidents; detect applied and undone recommendations, end those that are over, verify others."""
+    """Search for open incidents; detect applied and undone recommendations, end those that are over, verify others.
+
+    Accepted moves are sent here, not with the request that accepts them: its caller may see some meshes alone.
+    """
     now = datetime.now(UTC)
     _search_for_incidents(now)
     with system_session() as session:
         waiting, applied = queries.open_ones(session), queries.applied_ones(session)
     for tenant_id, identity in waiting:
         with _turn(tenant_id) as session:
-            if not service.detect_applied(session, identity):
-                service.end(session, identity, now)
+            if not (service.detect_applied(session, identity) or service.end(session, identity, now)):
+                service.announce(session, identity)
     for tenant_id, identity in applied:
         with _turn(tenant_id) as session:
             if not service.detect_undone(session, identity):

@@ -6,6 +6,8 @@ import pytest
 
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
+from tests.alerts.conftest import hooks as hooks
+from tests.alerts.conftest import local as local
 from tests.api_clients import Member, MeshWorld
 
 

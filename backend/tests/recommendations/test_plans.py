@@ -1,5 +1,6 @@
 """Moves as text to carry out, and moves that are seen by themselves."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -7,9 +8,12 @@ from uuid import UUID
 import pytest
 import yaml
 
+from sinemora.alerts.detection.tasks import deliver_due
+from sinemora.alerts.notifications.messages import signature
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import tasks
 from sinemora.recommendations.models import Recommendation
+from tests.alerts.notifications.servers import KEY, Hooks, receiver
 from tests.api_clients import Caller, MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
 from tests.recommendations.measured_mesh import measured
@@ -135,3 +139,35 @@ def test_of_two_who_accept_at_once_one_does(mesh: MeshWorld, worker):
     with ThreadPoolExecutor(2) as both:
         answers = list(both.map(lambda _: caller.post(f"{PATH}/{recommendation['id']}/accept"), range(2)))
     assert sorted(answer.status_code for answer in answers) == [200, 409]
+
+
+@pytest.mark.whole_store
+def test_accepted_moves_are_sent_once_with_their_plan_to_receivers_that_want_them(
+    mesh: MeshWorld, worker, hooks: Hooks, local: None
+):
+    declared(mesh)
+    measured(mesh, NEAR)
+    chosen, other = (receiver(mesh.owner, "webhook", hooks, name) for name in ("pipeline", "other"))
+    path = f"/v1/receivers/{chosen['id']}"
+    for settings in ({"accepted_moves": True}, {}):
+        answer = mesh.owner.patch(path, json={"settings": chosen["settings"] | settings, "name": "renamed"})
+        assert answer.json()["settings"] == chosen["settings"] | settings
+    mesh.owner.patch(path, json={"settings": chosen["settings"] | {"accepted_moves": True}})
+    wrong = mesh.owner.patch(path, json={"settings": chosen["settings"] | {"accepted_moves": "yes"}})
+    assert wrong.json()["code"] == "receiver_invalid"
+    recommendation = asked(mesh, worker)
+    tasks.follow()
+    assert mesh.owner.post(f"{PATH}/{recommendation['id']}/accept").status_code == 200
+    for _ in range(2):
+        tasks.follow()
+        deliver_due()
+    [(_, headers, body)] = hooks.got
+    notice = json.loads(body)
+    assert (notice["about"], notice["id"]) == ("accepted", headers["webhook-id"])
+    signed = signature(KEY, notice["id"], int(headers["webhook-timestamp"]), body)
+    assert headers["webhook-signature"] == f"v1,{signed}"
+    plans = notice["recommendation"]["plans"]
+    assert plans["kubernetes"]["there"]["text"] == plan(mesh, recommendation, "kubernetes").text
+    assert plans["systemd"]["back"]["text"] == plan(mesh, recommendation, "systemd", back=True).text
+    assert "Plan impossible: terraform" in plans["terraform"]["there"]["refused"]
+    assert other["settings"] == chosen["settings"]

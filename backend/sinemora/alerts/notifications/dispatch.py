@@ -1,7 +1,8 @@
 """Dispatch notifications of incidents: select receivers by route, enqueue deliveries after the commit."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -13,6 +14,7 @@ from sinemora.alerts.models import KEEPS_ALERTS, Delivery, DeliveryState, Incide
 from sinemora.alerts.notifications import groups, queries
 from sinemora.alerts.notifications.delivery import deliver
 from sinemora.alerts.notifications.grouping import first_wait_s, group_key, is_grouped
+from sinemora.alerts.notifications.messages import Notification, stored
 from sinemora.alerts.receivers import queries as receiver_queries
 from sinemora.alerts.receivers import routing
 from sinemora.fleet.meshes.plan import MeshState
@@ -98,13 +100,16 @@ def send(
     key: str | None = None,
     hold_max_s: int = 0,
     waits_s: int = 0,
+    content: Notification | None = None,
 ) -> Delivery:
     """Enqueue one notice to one receiver; it leaves with the commit, when due, or with the notices of its group.
 
     `key`: its group; ends, and notices that first wait for `waits_s`, find their place in it when they are due.
+    `content`: content of a notice without an incident.
     """
-    now = datetime.now(UTC)
+    now, identity = datetime.now(UTC), uuid4()
     row = Delivery(
+        id=identity,
         receiver_id=receiver_id,
         incident_id=incident_id,
         about=about,
@@ -114,6 +119,7 @@ def send(
         held=waits_s > 0,
         hold_s=0,
         hold_max_s=hold_max_s if key else 0,
+        content=None if content is None else stored(replace(content, id=str(identity))),
     )
     if waits_s:
         row.due_at = now + timedelta(seconds=waits_s)

@@ -40,12 +40,13 @@ _SLACK_MAX, _TEXT_MAX, _LINE_MAX = 2900, 4000, 400
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A notification of an incident. `about`: opened, returned, repeated, resolved, late, digest or test.
+    """A notification of an incident. `about`: opened, returned, repeated, resolved, late, digest, test or accepted.
 
     Times as RFC 3339. `figures`: None of tests and digests. `others`: number of other incidents found in the same late
     data. `recurrence`: how often a recurring incident was seen. `incidents`: of a digest, each incident once, with its
     newest notice. `more`, `more_at`: number of notices of the same kind that already wait, and when they are sent
-    together with those that follow; None if nothing waits for this one.
+    together with those that follow; None if nothing waits for this one. `recommendation`: moves that were accepted, as
+    `recommendations/plans.py` writes them; None of others.
     """
 
     id: str
@@ -68,11 +69,12 @@ class Notification:
     incidents: tuple["Notification", ...] = ()
     more: int = 0
     more_at: str | None = None
+    recommendation: dict[str, Any] | None = None
 
     def headline(self) -> str:
         """Return the headline, one line: “[Warning] prod: zone a to zone b: delay increased (156 µs → 556 µs)”."""
         labels = {"resolved": "Resolved", "test": "Test", "late": "Detected late, ended"}
-        labels |= {"repeated": "Ongoing", "returned": "Returned", "digest": "Digest"}
+        labels |= {"repeated": "Ongoing", "returned": "Returned", "digest": "Digest", "accepted": "Accepted"}
         label = labels.get(self.about, self.severity.capitalize())
         return f"[{label}] {self.mesh}: {self.title}{self._size()}"
 
@@ -161,6 +163,7 @@ class Notification:
             "evidence": () if self.figures is None else self.figures.sentences,
             "figures": figures,
             "incidents": [one.fields() for one in self.incidents[:_INCIDENTS_MAX]],
+            **({} if self.recommendation is None else {"recommendation": self.recommendation}),
         }
 
 

@@ -17,6 +17,11 @@ def receivers_named(session: Session, names: Sequence[str]) -> dict[str, Receive
     return {one.name: one for one in session.scalars(select(Receiver).where(Receiver.name.in_(names)))}
 
 
+def for_accepted_moves(session: Session) -> list[Receiver]:
+    """Return the receivers that get accepted moves."""
+    return list(session.scalars(select(Receiver).where(Receiver.settings["accepted_moves"].as_boolean())))
+
+
 def heartbeats(session: Session) -> int:
     """Return the number of the tenant's heartbeat receivers."""
     kind = Receiver.kind == ReceiverKind.heartbeat

@@ -42,7 +42,7 @@ class _Secrets(NamedTuple):
 
 _SETTINGS = {
     ReceiverKind.email: ("to", "contract_report"),
-    ReceiverKind.webhook: ("url",),
+    ReceiverKind.webhook: ("url", "accepted_moves"),
     ReceiverKind.slack: (),
     ReceiverKind.teams: (),
     ReceiverKind.pagerduty: ("url",),
@@ -99,10 +99,12 @@ def update_receiver(
         row.name = body.name
     secret = encryption.decrypt(row.secret) if body.secret is None else body.secret
     kind = ReceiverKind(row.kind)
-    before = row.settings if kind is not ReceiverKind.webhook else {"url": hidden_url.opened(row.settings)}
+    before = dict(row.settings)
+    if kind is ReceiverKind.webhook:
+        before = _shown(row) | {"url": hidden_url.opened(row.settings)}
     settings = before if body.settings is None else dict(body.settings)
     if kind is ReceiverKind.webhook and settings.get("url") == hidden_url.shown(before["url"]):
-        settings = settings | before  # as it was read
+        settings = settings | {"url": before["url"]}  # as it was read
     if row.secret is not None and body.secret is None and _server(settings) != _server(before):
         raise ProductError(
             "secret_needed_again",
@@ -165,12 +167,13 @@ def receiver_read(session: Session, actor: Actor, row: Receiver) -> ReceiverRead
 
 def _kept(kind: ReceiverKind, settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings as they are stored."""
-    return hidden_url.sealed(str(settings["url"])) if kind is ReceiverKind.webhook else settings
+    return settings | hidden_url.sealed(str(settings["url"])) if kind is ReceiverKind.webhook else settings
 
 
 def _shown(row: Receiver) -> dict[str, Any]:
     if row.kind == ReceiverKind.webhook:
-        return {"url": hidden_url.shown(str(row.settings["url"]))}
+        kept = {name: value for name, value in row.settings.items() if name in _SETTINGS[ReceiverKind.webhook]}
+        return kept | {"url": hidden_url.shown(str(row.settings["url"]))}
     return row.settings
 
 
@@ -256,8 +259,9 @@ def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str])
             )
         if len(to) > RECIPIENTS_MAX:
             raise _invalid("#/settings/to", f"Too many recipients: at most {RECIPIENTS_MAX}; use a mailing list.")
-        if not isinstance(settings.get("contract_report", False), bool):
-            raise _invalid("#/settings/contract_report", "Invalid choice: `contract_report` is true or false.")
+    for name in ("contract_report", "accepted_moves"):
+        if not isinstance(settings.get(name, False), bool):
+            raise _invalid(f"#/settings/{name}", f"Invalid choice: `{name}` is true or false.")
     urls = [("settings", settings.get("url")), ("secret", secret.get("url"))]
     for field, url in urls[:1] if kind is ReceiverKind.webhook else [one for one in urls if one[1]]:
         if not _is_url(url):

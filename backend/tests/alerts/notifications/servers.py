@@ -51,7 +51,7 @@ class _Hook(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
+def receiver(owner: Member, kind: str, hooks: Hooks, name: str = "") -> dict[str, Any]:
     fields: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         "webhook": ({"url": f"{hooks.url}/hook?a=1"}, {"key": KEY}),
         "slack": ({}, {"url": f"{hooks.url}/services/T/B/x"}),
@@ -63,7 +63,7 @@ def receiver(owner: Member, kind: str, hooks: Hooks) -> dict[str, Any]:
         "email": ({"to": ["ops@example.com"]}, {}),
     }
     settings, secret = fields[kind]
-    return owner.created("/v1/receivers", {"name": kind, "kind": kind, "settings": settings, "secret": secret})
+    return owner.created("/v1/receivers", {"name": name or kind, "kind": kind, "settings": settings, "secret": secret})
 
 
 def route(owner: Member, *names: str, hold_s: int | None = None) -> None:

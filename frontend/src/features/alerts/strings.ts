@@ -222,6 +222,7 @@ export const strings = {
   firingTimes: (times: string) => `The rule would have fired ${times}.`,
   emailTo: 'To',
   contractReport: 'Also mail the report of contracts each month',
+  acceptedMoves: 'Also send accepted moves with their plans',
   emailExample: 'ops@example.com, …',
   url: 'URL',
   signingKey: 'Signing key',

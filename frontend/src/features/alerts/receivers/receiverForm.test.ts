@@ -30,7 +30,7 @@ test('typed values go to the settings of the kind', () => {
 
 test('a secret that is not typed again stays, and so do settings without a field', () => {
   expect(bodyOf('webhook', { url: 'https://example.com/2', key: '' }, HOOK.settings)).toEqual({
-    settings: { url: 'https://example.com/2' },
+    settings: { url: 'https://example.com/2', accepted_moves: false },
   })
   expect(bodyOf('pagerduty', { routing_key: '' }, { url: 'https://events.example' })).toEqual({
     settings: { url: 'https://events.example' },

@@ -36,6 +36,7 @@ export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
       placeholder: strings.optional,
       optional: true,
     },
+    { name: 'accepted_moves', label: strings.acceptedMoves, type: 'checkbox', part: 'settings' },
   ],
   slack: [{ name: 'url', label: strings.slackUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
   pagerduty: [{ name: 'routing_key', label: strings.routingKey, type: 'password', part: 'secret' }],
