@@ -53,6 +53,7 @@ pub struct Config {
     pub hardware_timestamps: CardChoice,
     pub traffic_counters: TrafficChoice,
     pub tcp_connections: bool,
+    pub service_traffic: bool,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
     /// `None`: switched off.
@@ -157,6 +158,7 @@ impl Config {
             traffic_counters: get(layers, "traffic_counters", values::traffic_counters)?
                 .unwrap_or(TrafficChoice::Auto),
             tcp_connections: get(layers, "tcp_connections", values::truth)?.unwrap_or(false),
+            service_traffic: get(layers, "service_traffic", values::truth)?.unwrap_or(true),
             state_dir: get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),

@@ -118,6 +118,9 @@ pub static SETTINGS: &[Setting] = &[
     setting("tcp_connections", "BOOL").or("false")
         .help("Report how often TCP connections of this VM wait for a retransmission timeout, by peer VM, from the \
                kernel's socket diagnostics. No addresses, no ports, nothing of their contents"),
+    setting("service_traffic", "BOOL").or("true")
+        .help("Where the tenant asks for it, report the number and bytes of TCP connections by peer VM and listening \
+               port. No other addresses, nothing of their contents; false: never"),
     setting("state_dir", "DIR").or("/var/lib/sinemora-agent")
         .help("Folder of the identity, the last plan and reports not yet sent; one agent per folder"),
     setting("spool_cap", "SIZE").or("256MiB")

@@ -23,6 +23,7 @@ fn defaults_are_those_of_the_settings_table() {
         values::size(&shown("spool_cap"))
     );
     assert_eq!(config.tcp_connections.to_string(), shown("tcp_connections"));
+    assert_eq!(config.service_traffic.to_string(), shown("service_traffic"));
     assert_eq!(config.zone.provider, shown("zone_provider"));
     assert_eq!(config.zone.region, shown("zone_region"));
     assert_eq!(config.zone.name, shown("zone_name"));

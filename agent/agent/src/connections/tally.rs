@@ -82,11 +82,6 @@ impl Tally {
             peers,
         })
     }
-
-    /// Forget everything, because the connections could not be read.
-    pub fn forget(&mut self) {
-        *self = Self::default();
-    }
 }
 
 fn add(sums: &mut ConnectionPeer, before: &TcpInfo, now: &TcpInfo) {
@@ -141,13 +136,17 @@ mod tests {
             segments_sent: sent,
             segments_retransmitted: again,
             recoveries: recoveries.map(|(count, time_ms)| Recoveries { count, time_ms }),
+            ..TcpInfo::default()
         }
     }
 
     fn connection(cookie: u64, remote: IpAddr, info: TcpInfo) -> Connection {
         Connection {
             cookie,
+            local: STRANGER,
+            local_port: 1,
             remote,
+            remote_port: 2,
             info,
         }
     }

@@ -5,6 +5,8 @@
 //!   4  1  backoff: times that the retransmission timeout was doubled
 //!   8  4  rto, µs, with the backoff
 //! 100  4  total_retrans: segments sent again
+//! 120  8  bytes_acked: bytes sent that arrived; the first SYN of a client counts as one
+//! 128  8  bytes_received
 //! 156  4  data_segs_out: segments with data sent (Linux 4.6)
 //! 242  2  total_rto_recoveries: recoveries by timeout (Linux 6.7)
 //! 244  4  total_rto_time: ms from a timeout until its recovery (Linux 6.7)
@@ -19,6 +21,8 @@ pub struct TcpInfo {
     pub is_recovering: bool,
     pub segments_sent: u32,
     pub segments_retransmitted: u32,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
     pub recoveries: Option<Recoveries>,
 }
 
@@ -43,6 +47,12 @@ impl TcpInfo {
             is_recovering: *bytes.get(2)? > 0,
             segments_sent,
             segments_retransmitted: u32_at(bytes, 100)?,
+            bytes_sent: if segments_sent == 0 {
+                0
+            } else {
+                u64_at(bytes, 120)?
+            },
+            bytes_received: u64_at(bytes, 128)?,
             recoveries,
         })
     }
@@ -56,6 +66,10 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +81,8 @@ mod tests {
         bytes[4] = 2;
         bytes[8..12].copy_from_slice(&816_000_u32.to_ne_bytes());
         bytes[100..104].copy_from_slice(&7_u32.to_ne_bytes());
+        bytes[120..128].copy_from_slice(&70_000_u64.to_ne_bytes());
+        bytes[128..136].copy_from_slice(&9_u64.to_ne_bytes());
         bytes[156..160].copy_from_slice(&900_u32.to_ne_bytes());
         bytes[242..244].copy_from_slice(&3_u16.to_ne_bytes());
         bytes[244..248].copy_from_slice(&5_u32.to_ne_bytes());
@@ -75,6 +91,8 @@ mod tests {
             is_recovering: true,
             segments_sent: 900,
             segments_retransmitted: 7,
+            bytes_sent: 70_000,
+            bytes_received: 9,
             recoveries: Some(Recoveries {
                 count: 3,
                 time_ms: 5,

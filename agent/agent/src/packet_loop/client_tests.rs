@@ -37,6 +37,7 @@ pub(in crate::packet_loop) fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32
             ..Caps::default()
         },
         on_demand: Vec::new(),
+        service_traffic: None,
         meshes: vec![MeshPlan {
             id: String::new(),
             key: 1,

@@ -1,13 +1,17 @@
 //! The plan as the backend sends it (`GET /v1/agents/self/plan`), and its validation.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
 use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, PathProbes, on_demand_key};
 use super::peer::{MOST_FLOWS, Peer, PlanError, check};
 use crate::calendar::LATEST_NS;
+
+/// VMs with which connections are counted.
+const MOST_VMS: usize = 20_000;
 
 /// Peers that this agent measures and answers. Unknown fields are ignored: the backend may be newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,9 @@ pub struct Plan {
     /// Measurements on demand, each of one path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_demand: Vec<OnDemand>,
+    /// Keys of VMs by address, with which TCP connections are counted; `None`: none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_traffic: Option<HashMap<IpAddr, u32>>,
 }
 
 /// Limits of this agent, whatever its meshes ask for.
@@ -108,6 +115,7 @@ impl Plan {
             spike_threshold_ns: u64::MAX,
             meshes: Vec::new(),
             on_demand: Vec::new(),
+            service_traffic: None,
         }
     }
 
@@ -125,6 +133,11 @@ impl Plan {
             (0..=LATEST_NS).contains(&self.server_time_ns),
             || "server_time_ns".into(),
             "must be a time between 1970 and 2116",
+        )?;
+        check(
+            (self.service_traffic.as_ref()).is_none_or(|vms| vms.len() <= MOST_VMS),
+            || "service_traffic".into(),
+            "must be at most 20000 addresses",
         )?;
         let mut keys = HashSet::new();
         for (m, mesh) in self.meshes.iter().enumerate() {

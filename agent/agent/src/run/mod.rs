@@ -168,11 +168,14 @@ pub fn run(config: &Config, stop: &Stop) -> Result<Ended, RunError> {
         stop: stop.clone(),
     };
     spawn_lasting("traffic", stop, move || worker.run())?;
-    if config.tcp_connections {
+    if config.tcp_connections || config.service_traffic {
         let worker = ConnectionWorker {
+            counts_timeouts: config.tcp_connections,
+            counts_services: config.service_traffic,
             peers,
             backend_clock: Arc::clone(&backend_clock),
             windows: connections,
+            services,
             stop: stop.clone(),
         };
         spawn_lasting("connections", stop, move || worker.run())?;

@@ -69,6 +69,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
         },
         spike_threshold_ns: 500_000,
         on_demand: Vec::new(),
+        service_traffic: None,
         meshes: vec![MeshPlan {
             id: "m".into(),
             key: MESH,
