@@ -48,6 +48,11 @@ class _Turn:
     def paths(self) -> int:
         return sum(block.count for block in self.reports.blocks) ** 2
 
+    @property
+    def is_own(self) -> bool:
+        """Return whether this process has the state of the mesh in memory."""
+        return evaluator.in_memory(self.reports.mesh_id, self.reports.evaluated_s)
+
 
 def run(for_s: float) -> None:
     """Evaluate what is due for some seconds; for 0 s until nothing is."""
@@ -80,11 +85,12 @@ def _turn_of(mesh: MeshReports) -> _Turn | None:
     due_s = due.due_end_s(mesh)
     if due_s is None:
         return _Turn(mesh, None) if due.silence_is_due(mesh) else None
-    if mesh.evaluated_s is not None and not evaluator.in_memory(mesh.mesh_id, mesh.evaluated_s):
+    turn = _Turn(mesh, due_s)
+    if mesh.evaluated_s is not None and not turn.is_own:
         large = sum(block.count for block in mesh.blocks) > evaluator.SMALL_VMS
         if due.lag_s(mesh) < (_LEFT_LARGE_S if large else _LEFT_S):
             return None
-    return _Turn(mesh, due_s)
+    return turn
 
 
 def _in_turn(turns: Sequence[_Turn]) -> Iterator[list[_Turn]]:
@@ -103,8 +109,7 @@ def _in_turn(turns: Sequence[_Turn]) -> Iterator[list[_Turn]]:
 
 def _next(turn: _Turn) -> float:
     """Return the order of a mesh: by its last evaluation, those later whose state another process has."""
-    mesh = turn.reports
-    return mesh.looked_at_s + (0.0 if evaluator.in_memory(mesh.mesh_id, mesh.evaluated_s) else _LEFT_S)
+    return turn.reports.looked_at_s + (0.0 if turn.is_own else _LEFT_S)
 
 
 def _size(waiting: Sequence[_Turn]) -> int:
@@ -130,6 +135,10 @@ def _evaluate(turns: Sequence[_Turn]) -> int:
             for turn in turns:
                 if turn.reports.evaluated_s is None:
                     rules.create_default_rules(session, turn.reports.mesh_id)
+            # Reading a large mesh for nothing, again and again, would take a processor as long as another has it.
+            turns = [turn for turn in turns if turn.is_own or queries.claimed(session, turn.reports.mesh_id)]
+        if not turns:
+            return 0
         with tenant_session(tenant_id) as session:
             wanted = [_wanted(session, turn) for turn in turns]
             given = batch.read(session, wanted)

@@ -126,6 +126,11 @@ def _grouped(
     """
     shape = (window.keys.size,) * 2
     lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
+    # Both paths of a pair count as one VM.
+    told, alone = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    for view in views:
+        if view.rule.sources_min <= 1:
+            told |= view.firing | view.firing.T
     explained: list[Cause] = []
     for chosen in (
         [view for view in views if view.rule.condition.directed and not view.is_spike],
@@ -141,11 +146,12 @@ def _grouped(
                 bad |= view.bad
                 known |= view.known
         for at, cause in enumerate(explained):
-            inside = root_cause.explains(cause.culprit, window.zone_of)
-            follows = firing & (inside | inside.T)
-            if follows.any():
-                explained[at] = replace(cause, cells=np.union1d(cause.cells, np.flatnonzero(follows)))
-                firing &= ~follows
+            follows = root_cause.following(cause, firing, window.zone_of)
+            if follows.size:
+                explained[at] = replace(cause, cells=np.union1d(cause.cells, follows))
+                firing.reshape(-1)[follows] = False
+        alone |= firing & alone.T
+        firing &= ~alone
         for cause in _sharp(chosen, PathEvidence(firing, bad, known, signed, lost, window.zone_of), window, state):
             explained.append(cause)
             inside = root_cause.explains(cause.culprit, window.zone_of)
@@ -155,14 +161,17 @@ def _grouped(
         evidence = PathEvidence(
             firing, bad, known, signed if chosen[0].rule.condition.directed else None, lost, window.zone_of
         )
-        explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(evidence)]
+        found = root_cause.causes(evidence, told)
+        explained += [_of_clock(cause) if clock else cause for cause in found]
+        firing.reshape(-1)[np.concatenate([np.zeros(0, np.int64), *(cause.cells for cause in found)])] = False
+        alone |= firing
     detections: list[Detection] = []
-    alone = 0
+    unseen = int(np.count_nonzero(alone))
     data = _has_data(views, window).reshape(-1) if explained else np.zeros(0, np.bool_)
     for cause in explained:
         rules = _firing_rules(views, cause)
         if not rules:
-            alone += cause.cells.size
+            unseen += cause.cells.size
             continue
         cause = _of_host(cause, views, state, window)
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
@@ -172,7 +181,7 @@ def _grouped(
         symptoms = frozenset(view.rule.condition.symptom for view in views if view.rule.id in rules)
         current = window.active is not None or bool(data[cause.cells].mean() >= CURRENT_SHARE)
         detections.append(Detection(cause, rules, severity, ago, None, spikes, sharp, symptoms, current, lasts))
-    return detections, alone
+    return detections, unseen
 
 
 def _has_data(views: Sequence[RuleView], window: EvaluationWindow) -> Flags:

@@ -99,11 +99,15 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Cause of a set of firing paths (flat indices), best hypothesis first; `sharp`: far worse than other paths."""
+    """Cause of a set of firing paths (flat indices), best hypothesis first; `sharp`: far worse than other paths.
+
+    `scattered`: many paths all over the mesh, which have no common place.
+    """
 
     hypotheses: tuple[Hypothesis, ...]
     cells: Ints
     sharp: bool = False
+    scattered: bool = False
 
     @property
     def culprit(self) -> Culprit:
@@ -126,8 +130,11 @@ class PathEvidence:
     zone_of: Ints
 
 
-def causes(evidence: PathEvidence) -> list[Cause]:
-    """Return the causes of the firing paths, the one that explains most first; every firing path is in exactly one."""
+def causes(evidence: PathEvidence, told: Flags | None = None) -> list[Cause]:
+    """Return the causes of the firing paths, the one that explains most first; every firing path is in exactly one.
+
+    `told`: paths that may be told about by themselves, None: all. Others that nothing else explains are in no cause.
+    """
     size = evidence.zone_of.size
     bad, known, firing = evidence.bad | evidence.firing, evidence.known | evidence.firing, evidence.firing.copy()
     explained_causes: list[Cause] = []
@@ -148,7 +155,11 @@ def causes(evidence: PathEvidence) -> list[Cause]:
         bad &= ~explained
         known &= ~explained
         firing &= ~inside
-    for at in np.flatnonzero(firing).tolist():
+    left = np.flatnonzero(firing if told is None else firing & told)
+    if told is not None and left.size > _PATHS_MAX:
+        whole = Hypothesis(Culprit(Suspect.MESH, 0), _FOR, left.size, int(np.count_nonzero(known)))
+        return [*explained_causes, Cause((whole,), left, scattered=True)]
+    for at in left.tolist():
         alone = Hypothesis(Culprit(Suspect.PATH, at // size, at % size), _FOR, 1, 1)
         explained_causes.append(Cause((alone,), np.array([at])))
     return explained_causes
@@ -159,14 +170,14 @@ def sharp_causes(evidence: PathEvidence, sharp: Flags) -> list[Cause]:
 
     Each has all firing paths in its set, also those that are less bad.
     """
-    result: list[Cause] = []
-    for cause in causes(PathEvidence(sharp, sharp, evidence.known, evidence.signed, evidence.lost, evidence.zone_of)):
-        best = cause.hypotheses[0]
-        if best.culprit.suspect is Suspect.MESH:
-            continue
-        inside = explains(best.culprit, evidence.zone_of)
-        result.append(Cause(cause.hypotheses, np.flatnonzero(inside & evidence.firing), sharp=True))
-    return result if len(result) <= _SHARP_MAX else []
+    found = causes(PathEvidence(sharp, sharp, evidence.known, evidence.signed, evidence.lost, evidence.zone_of))
+    found = [cause for cause in found if cause.culprit.suspect is not Suspect.MESH]
+    if len(found) > _SHARP_MAX:
+        return []
+    return [
+        Cause(cause.hypotheses, np.flatnonzero(explains(cause.culprit, evidence.zone_of) & evidence.firing), sharp=True)
+        for cause in found
+    ]
 
 
 def standing_out(firing: Flags, strengths: Sequence[Floats]) -> Flags:
@@ -191,6 +202,17 @@ def standing_out(firing: Flags, strengths: Sequence[Floats]) -> Flags:
 def explains(culprit: Culprit, zone_of: Ints) -> Flags:
     """Return the mask of paths that a culprit would affect."""
     return _cells(culprit, zone_of)
+
+
+def following(cause: Cause, firing: Flags, zone_of: Ints) -> Ints:
+    """Return the firing paths (flat indices) that a cause explains, in either direction."""
+    if cause.scattered or cause.culprit.suspect in OF_PAIR:
+        sources, targets = np.divmod(cause.cells, zone_of.size)
+        paths = np.union1d(cause.cells, targets * zone_of.size + sources)
+        found: Ints = paths[firing.reshape(-1)[paths]]
+        return found
+    inside = _cells(cause.culprit, zone_of)
+    return np.flatnonzero(firing & (inside | inside.T))
 
 
 def _ranked(firing: Flags, bad: Flags, known: Flags, clocks: "_Clocks | None", zone_of: Ints) -> list[Hypothesis]:

@@ -86,17 +86,24 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
 
 
 @pytest.mark.whole_store
-def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(
+    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
+):
     broken, locked, well = (watch(owner, make_mesh(owner, 3, name=name)) for name in ("broken", "locked", "well"))
     for mesh in (broken, locked, well):
         mesh.window()
         ended_at_s = mesh.report()
     execute("UPDATE probe_frames SET stats = 'x' WHERE mesh_key = :key", {"key": broken.world.key})
+    read, meshes_read = batch.read, []
+    monkeypatch.setattr(rounds, "_LEFT_S", -1.0)
+    monkeypatch.setattr(batch, "read", lambda session, wanted: meshes_read.extend(wanted) or read(session, wanted))
     with tenant_session(owner.tenant_id) as session:
         assert queries.claimed(session, locked.world.id) is not None  # another worker evaluates it
+        evaluator.forget([locked.world.id])
         tasks.evaluate()
         assert evaluated_until(well) == ended_at_s
         assert evaluated_until(locked) == evaluated_until(broken) == ended_at_s - 10
+        assert locked.world.id not in {one.mesh_id for one in meshes_read}
         with tenant_session(owner.tenant_id) as other:
             given = batch.read(other, [Wanted(locked.world.id, [ended_at_s], None)])[locked.world.id]
             assert evaluator.evaluate_window(other, given, ended_at_s, datetime.now(UTC)) is None

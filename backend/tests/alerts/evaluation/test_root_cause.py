@@ -68,6 +68,19 @@ def test_a_clock_step_differs_from_congestion_by_its_sign():
     assert [one.culprit for one in congested] == [Culprit(Suspect.INGRESS, 4)]
 
 
+@pytest.mark.parametrize(("loss", "culprits"), [(0.2, [Culprit(Suspect.MESH, 0)]), (0.09, [])])
+def test_bad_paths_scattered_over_a_large_mesh_are_one_cause(loss: float, culprits: list[Culprit]):
+    zones = np.repeat(np.arange(3), 100)
+    lossy = np.random.default_rng(6).random((300, 300)) < 0.05
+    np.fill_diagonal(lossy, False)
+    state = EvaluationState(np.arange(300))
+    for number in range(1, 4):
+        found = step(state, defaults(), window_of(number, zones, series(np.full((300, 300), 2e5), loss=loss * lossy)))
+    assert [one.cause.culprit for one in found.detections] == culprits
+    assert [one.cause.cells.tolist() for one in found.detections] == [np.flatnonzero(lossy).tolist()] * len(culprits)
+    assert found.alone == (0 if culprits else lossy.sum())
+
+
 def detections_in(firing: np.ndarray) -> list[Detection]:
     return [Detection(one, {"r": 1}, Severity.WARNING, 1) for one in causes(evidence(firing))]
 
