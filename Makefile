@@ -139,7 +139,7 @@ bench-recommendations: ## Whether intervals, probabilities, verdicts and proofs 
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) WORLDS=$(WORLDS) TENANTS=$(TENANTS) PAIRS=$(PAIRS) $(RUN) --in backend python -m lab.benchmarks.recommendations
 bench-traffic: ## Whether applications are found in traffic and advice can be carried out (SEED=2; one group: ONLY=next-vm)
-	$(PREPARE) backend >&2
+	$(PREPARE) bench-traffic >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.traffic
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
 	$(PREPARE) backend >&2

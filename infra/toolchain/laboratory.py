@@ -28,6 +28,7 @@ _NEEDED = {
     "rpm": (["rpm"], "packages are tried with"),
     "qemu": (["qemu-system-x86_64", "busybox", "depmod"], "guests are emulated with"),
     "redis": (["redis-benchmark"], "the profiler is tested with"),
+    "memcached": (["memcached"], "applications are found with"),
     "dns": (["nsd", "dnsperf"], "the profiler is tested with"),
 }
 

@@ -65,6 +65,7 @@ CXX = _programs("C++ compiler", "cxx")
 DAEMONS = _programs("Standard PTP daemons", "ptp")
 REDIS = _programs("redis-benchmark", "redis")
 DNS = _programs("NSD and dnsperf", "dns")
+MEMCACHED = _programs("memcached", "memcached")
 PROXY = _programs("nginx and HAProxy", "proxy")
 COMPOSE = _programs("docker-compose", "compose")
 RPM = _programs("rpm", "rpm")
@@ -101,6 +102,7 @@ GOALS = {
     "bench-scale": [*PRODUCT, CURL],
     "bench-security": [*PRODUCT, AGENT_RELEASE, NETWORK],
     "bench-badday": [*PRODUCT, PROXY],
+    "bench-traffic": [*PRODUCT, AGENT_RELEASE, NETWORK, DNS, MEMCACHED],
     "soak": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
     "bench-ui": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],
