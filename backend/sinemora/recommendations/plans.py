@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -19,7 +18,7 @@ from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import By
 from sinemora.recommendations import preconditions, queries
 from sinemora.recommendations.core import kubernetes
-from sinemora.recommendations.core.plan import Limits, NothingToWrite, Place, PlacedTask, Plan, Text, systemd, terraform
+from sinemora.recommendations.core.plan import Limits, NothingToWrite, Place, PlacedTask, Plan, systemd, terraform
 from sinemora.recommendations.models import OPEN, OVER, Recommendation, RecommendationState
 from sinemora.recommendations.schemas import MoveRead
 
@@ -38,46 +37,49 @@ class PlanFormat(StrEnum):
     SYSTEMD = "systemd"
 
 
-_WITH_NOTICE = (PlanFormat.KUBERNETES, PlanFormat.TERRAFORM, PlanFormat.SYSTEMD)
-"""Formats of the moves themselves; delays between zones change while a notice waits."""
-
-
-def written(session: Session, recommendation: Recommendation, form: PlanFormat, *, back: bool = False) -> Text:
+def written(session: Session, recommendation: Recommendation, form: PlanFormat, *, back: bool = False) -> str:
     """Return a plan with today's names; `back`: the way back.
 
     ProductError `moves_none`, `recommendation_over`, `recommendation_outdated`, `plan_impossible`.
     """
-    return _written(session, recommendation, _plan(session, recommendation), form, back=back)
+    plan = _plan(session, recommendation)
+    writers: dict[PlanFormat, Callable[[Plan], str]] = {
+        PlanFormat.KUBERNETES: kubernetes.patches,
+        PlanFormat.NETWORK_TOPOLOGY: lambda one: _network_topology(session, recommendation.mesh_id, one),
+        PlanFormat.TERRAFORM: terraform,
+        PlanFormat.SYSTEMD: systemd,
+    }
+    try:
+        return writers[form](plan.reversed() if back else plan)
+    except NothingToWrite as error:
+        detail = f"Plan impossible: {form} expresses none of these moves: {error}. Choose another format."
+        raise ProductError("plan_impossible", 409, detail) from None
 
 
 def notice(session: Session, recommendation: Recommendation) -> Notification:
-    """Return the notice that moves were accepted, with the plans that formats can express."""
-    url = f"{settings().public_url}/recommendations/{recommendation.id}"
+    """Return the notice that moves were accepted, with the plans of both ways, each or the reason why there is none.
+
+    Delays between zones change while a notice waits, so it has none.
+    """
+
+    def text(form: PlanFormat, *, back: bool) -> dict[str, str]:
+        try:
+            found = written(session, recommendation, form, back=back)
+        except ProductError as error:
+            return {"refused": error.detail}
+        return (
+            {"text": found} if len(found) <= _NOTICE_MAX else {"refused": "Too long for a notice: read it by its URL."}
+        )
+
+    forms = (PlanFormat.KUBERNETES, PlanFormat.TERRAFORM, PlanFormat.SYSTEMD)
+    plans = {form: {"there": text(form, back=False), "back": text(form, back=True)} for form in forms}
     at = (recommendation.decided_at or recommendation.created_at).isoformat(timespec="seconds")
-    steps = [MoveRead.model_validate(move) for move in recommendation.moves]
-    names = sorted({step.application.name for step in steps})
-    moves = [
-        {
-            "task": f"{step.application.name}/{step.task.name}",
-            "from": step.source and step.source.name,
-            "to": step.target.name,
-        }
-        for step in steps
-    ]
-    written: dict[str, Any] = {}
-    try:
-        plan = _plan(session, recommendation)
-        for form in _WITH_NOTICE:
-            written[form] = {
-                way: _short(session, recommendation, plan, form, back=way == "back") for way in ("there", "back")
-            }
-    except ProductError as error:
-        written = {form: {"refused": error.detail} for form in _WITH_NOTICE}
+    names = ", ".join(sorted({move["application"]["name"] for move in recommendation.moves}))
     return Notification(
         id="",
         incident_id=None,
         about="accepted",
-        title=f"{len(steps)} {'move' if len(steps) == 1 else 'moves'} of {', '.join(names)}",
+        title=f"Moves of {names}",
         severity="info",
         mesh=recommendation.mesh.name,
         mesh_id=str(recommendation.mesh_id),
@@ -87,36 +89,9 @@ def notice(session: Session, recommendation: Recommendation) -> Notification:
         opened_at=at,
         ended_at=None,
         runbooks=(),
-        url=url,
-        recommendation={"id": str(recommendation.id), "moves": moves, "plans": written},
+        url=f"{settings().public_url}/recommendations/{recommendation.id}",
+        recommendation={"id": str(recommendation.id), "plans": plans},
     )
-
-
-def _short(
-    session: Session, recommendation: Recommendation, plan: Plan, form: PlanFormat, *, back: bool
-) -> dict[str, str]:
-    try:
-        text = _written(session, recommendation, plan, form, back=back).text
-    except ProductError as error:
-        return {"refused": error.detail}
-    return {"text": text} if len(text) <= _NOTICE_MAX else {"refused": "Too long for a notice: read it by its URL."}
-
-
-def _written(session: Session, recommendation: Recommendation, plan: Plan, form: PlanFormat, *, back: bool) -> Text:
-    writers: dict[PlanFormat, Callable[[Plan], Text]] = {
-        PlanFormat.KUBERNETES: kubernetes.patches,
-        PlanFormat.NETWORK_TOPOLOGY: lambda one: _network_topology(session, recommendation.mesh_id, one),
-        PlanFormat.TERRAFORM: terraform,
-        PlanFormat.SYSTEMD: systemd,
-    }
-    try:
-        return writers[form](plan.reversed() if back else plan)
-    except NothingToWrite as error:
-        raise ProductError(
-            "plan_impossible",
-            409,
-            f"Plan impossible: {form} expresses none of these moves: {error}. Choose another format.",
-        ) from None
 
 
 def _plan(session: Session, recommendation: Recommendation) -> Plan:
@@ -159,7 +134,7 @@ def _place(vm: Vm) -> Place:
     return Place(vm.name, vm.zone.name, vm.zone.region)
 
 
-def _network_topology(session: Session, mesh_id: UUID, plan: Plan) -> Text:
+def _network_topology(session: Session, mesh_id: UUID, plan: Plan) -> str:
     now = datetime.now(UTC)
     request = MatrixRequest(by=By.ZONE, statistic="p50", **{"from": now - _MEASURED, "to": now})
     found = read_matrix(session, mesh_id, request)

@@ -93,8 +93,8 @@ def read_recommendation_plan(
     back: Annotated[bool, Query(description="The way back")] = False,
 ) -> PlainTextResponse:
     """Return the moves as text to carry out. Sinemora itself never does."""
-    plan = plans.written(session, service.get_recommendation(session, recommendation_id), format, back=back)
-    return PlainTextResponse(plan.text)
+    found = service.get_recommendation(session, recommendation_id)
+    return PlainTextResponse(plans.written(session, found, format, back=back))
 
 
 @router.post("/recommendations/{recommendation_id}/accept", responses=responses(404, 409, 412))

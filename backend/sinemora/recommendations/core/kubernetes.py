@@ -14,15 +14,7 @@ from typing import Any
 
 import yaml
 
-from sinemora.recommendations.core.plan import (
-    NothingToWrite,
-    PlacedTask,
-    Plan,
-    Text,
-    by_application,
-    head,
-    quoted,
-)
+from sinemora.recommendations.core.plan import PlacedTask, Plan, head, quoted, require
 
 NAME_LABEL = "app.kubernetes.io/name"
 _HOST, _ZONE, _REGION = "kubernetes.io/hostname", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
@@ -58,7 +50,7 @@ def workload_of(task: str) -> tuple[str, str] | None:
     return ("Deployment", task) if _WORKLOAD.fullmatch(task) else None
 
 
-def patches(plan: Plan) -> Text:
+def patches(plan: Plan) -> str:
     """Return the affinity of each workload with a task that moves, as YAML. Raises `NothingToWrite`."""
     left_out: list[str] = []
     found = _workloads(plan, left_out)
@@ -73,9 +65,8 @@ def patches(plan: Plan) -> Text:
             documents.append(
                 f"---\n# Application {quoted(workload.application)}\n{_yaml(_patch(workload, plan, found))}"
             )
-    if not documents:
-        raise NothingToWrite(left_out[0] if left_out else "no move")
-    uneven = [one.name for one in found.values() if len(set(one.nodes.values())) > 1]
+    require(documents, left_out)
+    uneven = sorted(one.name for one in found.values() if len(set(one.nodes.values())) > 1)
     does = (
         "Apply with: kubectl --namespace NAMESPACE apply --server-side --field-manager=sinemora -f FILE\n"
         "# Pods of each workload run on these nodes alone, and wait when one of them is full or gone."
@@ -85,30 +76,25 @@ def patches(plan: Plan) -> Text:
         "replace affinity that another manager owns: kubectl names the conflict",
         "choose which pod of a workload runs on which of its nodes, nor change the number of pods",
         "change a DaemonSet, a Job or a pod without a workload",
-        *(
-            [f"divide the pods of {', '.join(sorted(uneven))} as recommended: nodes are to have unequal numbers"]
-            if uneven
-            else []
-        ),
+        *(f"divide the pods of {name} as recommended: its nodes are to have unequal numbers" for name in uneven),
     ]
-    return Text(head(plan, does, does_not, left_out) + "".join(documents), tuple(left_out))
+    return head(plan, does, does_not, left_out) + "".join(documents)
 
 
 def _workloads(plan: Plan, left_out: list[str]) -> dict[tuple[str, str], _Workload]:
     """Return the workloads of the tasks by kind and name. A name in two applications may be of two namespaces."""
     found: dict[tuple[str, str], _Workload] = {}
     twice = set()
-    for application, tasks in by_application(plan.tasks):
-        for task in tasks:
-            key = workload_of(task.task)
-            if key is None:
-                if task.moves is not None:
-                    left_out.append(f"{quoted(task.name)}: {quoted(task.task)} is no name of a pod")
-                continue
-            workload = found.setdefault(key, _Workload(*key, application))
-            if workload.application != application:
-                twice.add(key)
-            workload.tasks.append(task)
+    for task in plan.tasks:
+        key = workload_of(task.task)
+        if key is None:
+            if task.moves is not None:
+                left_out.append(f"{quoted(task.name)}: {quoted(task.task)} is no name of a pod")
+            continue
+        workload = found.setdefault(key, _Workload(*key, task.application))
+        if workload.application != task.application:
+            twice.add(key)
+        workload.tasks.append(task)
     for key in sorted(twice):
         if any(task.moves is not None for task in found.pop(key).tasks):
             left_out.append(f"{key[0]} {key[1]}: two applications have tasks of this name")
@@ -180,39 +166,31 @@ def network_topology(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return a NetworkTopology of scheduler-plugins with the cost of each measured pair, and what was left out.
 
-    `zones`: region and name of each; `delays_ns`: one-way delay from row to column, None if it is not measured.
+    `zones`: region and name of each; `delays_ns`: one-way delay from row to column, None if it is not measured. The
+    cost between regions is that of the mean over their zones. Raises `NothingToWrite`.
     """
-    left_out = []
-    usable = []
     count = Counter(zone for _, zone in zones)
-    for at, (region, zone) in enumerate(zones):
-        if count[zone] > 1:
-            left_out.append(f"zone {quoted(zone)} of {quoted(region)}: another zone has its name")
-        elif not _LABEL.fullmatch(zone):
-            left_out.append(f"zone {quoted(zone)}: no value of a label of nodes")
-        else:
-            usable.append(at)
-    of_zones: dict[str, dict[str, int]] = defaultdict(dict)
-    between: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row, (region, zone) in enumerate(zones):
-        for column, (other_region, other) in enumerate(zones):
-            delay_ns = delays_ns[row][column]
-            if row == column or delay_ns is None:
+    wrong = {zone: "another zone has its name" for zone in count if count[zone] > 1}
+    wrong |= {zone: "no value of a label of nodes" for zone in count if not _LABEL.fullmatch(zone)}
+    measured: dict[str, dict[tuple[str, str], list[float]]] = {_REGION: defaultdict(list), _ZONE: defaultdict(list)}
+    for (region, zone), row in zip(zones, delays_ns, strict=True):
+        for (other_region, other), delay_ns in zip(zones, row, strict=True):
+            if delay_ns is None:
                 continue
-            if row in usable and column in usable:
-                of_zones[zone][other] = cost(delay_ns)
+            if zone != other and zone not in wrong and other not in wrong:
+                measured[_ZONE][zone, other].append(delay_ns)
             if region != other_region and _LABEL.fullmatch(region) and _LABEL.fullmatch(other_region):
-                between[region, other_region].append(delay_ns)
-    of_regions: dict[str, dict[str, int]] = defaultdict(dict)
-    for (region, other_region), measured in between.items():
-        of_regions[region][other_region] = cost(sum(measured) / len(measured))
-    weights = [
-        {"topologyKey": key, "originList": [_origin(origin, costs[origin]) for origin in sorted(costs)]}
-        for key, costs in ((_REGION, of_regions), (_ZONE, of_zones))
-        if costs
-    ]
-    if not weights:
-        raise NothingToWrite(left_out[0] if left_out else "no delay between two zones is measured")
+                measured[_REGION][region, other_region].append(delay_ns)
+    weights = []
+    for key, pairs in measured.items():
+        costs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for (origin, other), delays in sorted(pairs.items()):
+            costs[origin].append({"destination": other, "networkCost": cost(sum(delays) / len(delays))})
+        if costs:
+            origins = [{"origin": origin, "costList": listed} for origin, listed in costs.items()]
+            weights.append({"topologyKey": key, "originList": origins})
+    left_out = [f"zone {quoted(zone)}: {reason}" for zone, reason in wrong.items()]
+    require(weights, left_out)
     return {
         "apiVersion": "networktopology.diktyo.x-k8s.io/v1alpha1",
         "kind": "NetworkTopology",
@@ -222,16 +200,9 @@ def network_topology(
     }, left_out
 
 
-def _origin(origin: str, costs: dict[str, int]) -> dict[str, Any]:
-    return {
-        "origin": origin,
-        "costList": [{"destination": other, "networkCost": costs[other]} for other in sorted(costs)],
-    }
-
-
 def network_topology_text(
     plan: Plan, zones: Sequence[tuple[str, str]], delays_ns: Sequence[Sequence[float | None]]
-) -> Text:
+) -> str:
     """Return the measured delays between zones and regions as YAML. Raises `NothingToWrite`."""
     found, left_out = network_topology(zones, delays_ns)
     does = (
@@ -242,7 +213,7 @@ def network_topology_text(
         "move a pod: the scheduler reads it when it places the next one of an AppGroup",
         "name bandwidths, nor pairs that are not measured, which the plugin counts as 100",
     )
-    return Text(f"{head(plan, does, does_not, left_out)}{_yaml(found)}", tuple(left_out))
+    return f"{head(plan, does, does_not, left_out)}{_yaml(found)}"
 
 
 def _yaml(document: dict[str, Any]) -> str:

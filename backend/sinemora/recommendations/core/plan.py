@@ -7,9 +7,8 @@ with the reason in the head, and nothing is run or included by a name.
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 # The names that ssh takes as a host, and at most what DNS has (RFC 1123, 2.1).
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})")
@@ -79,14 +78,6 @@ class Plan:
         return sorted(moved, key=lambda task: task.moves or 0, reverse=self.back)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A plan in one format. `left_out`: moves that the format cannot express, each with the reason."""
-
-    text: str
-    left_out: tuple[str, ...]
-
-
 class NothingToWrite(Exception):
     """No move can be expressed in a format; the message has the first reason."""
 
@@ -97,21 +88,20 @@ def quoted(name: str) -> str:
     return '"' + "".join(kept).replace('"', '\\"') + '"'
 
 
-def head(plan: Plan, does: str, does_not: Iterable[str], left_out: Iterable[str]) -> str:
+def head(plan: Plan, does: str, does_not: Iterable[str], left_out: Sequence[str]) -> str:
     """Return comment lines: origin of the plan, what it does and does not do, and what was left out."""
     way = "way back of " if plan.back else ""
-    left = list(left_out)
     lines = [
         f"Sinemora: {way}recommendation {plan.recommendation} on the mesh {quoted(plan.mesh)}.",
         does,
         *(f"It does not {words}." for words in does_not),
-        *(f"Left out: {words}." for words in left[:_HEAD_MAX]),
-        *([f"Left out: {len(left) - _HEAD_MAX} more."] if len(left) > _HEAD_MAX else []),
+        *(f"Left out: {words}." for words in left_out[:_HEAD_MAX]),
+        *([f"Left out: {len(left_out) - _HEAD_MAX} more."] if len(left_out) > _HEAD_MAX else []),
     ]
     return "".join(f"# {line}\n" for line in lines)
 
 
-def terraform(plan: Plan) -> Text:
+def terraform(plan: Plan) -> str:
     """Return a tfvars file with the zone of each instance that moves with all of its tasks.
 
     Raises `NothingToWrite`.
@@ -137,7 +127,7 @@ def terraform(plan: Plan) -> Text:
         else:
             now, before = (old, *zones) if plan.back else (*zones, old)
             lines.append(f"  {_hcl(vm)} = {_hcl(now)} # was {quoted(before)}\n")
-    _require(lines, left_out)
+    require(lines, left_out)
     does = "Variables file for Terraform or OpenTofu: the new zone of each instance, by the name of its VM."
     does_not = (
         "create, address or fill instances: an instance in another zone is a new one, and its disks stay",
@@ -151,7 +141,7 @@ def terraform(plan: Plan) -> Text:
         "#                             }\n"
         "# Its use:  availability_zone = lookup(var.vm_zones, each.key, each.value.zone)\n"
     )
-    return Text(f"{head(plan, does, does_not, left_out)}{declared}vm_zones = {{\n{''.join(lines)}}}\n", tuple(left_out))
+    return f"{head(plan, does, does_not, left_out)}{declared}vm_zones = {{\n{''.join(lines)}}}\n"
 
 
 def _hcl(text: str) -> str:
@@ -162,7 +152,7 @@ def _hcl(text: str) -> str:
     return '"' + escaped.replace("${", "$${").replace("%{", "%%{") + '"'
 
 
-def systemd(plan: Plan) -> Text:
+def systemd(plan: Plan) -> str:
     """Return a shell script that stops each task's unit on its old VM and starts it on the new one.
 
     Raises `NothingToWrite`.
@@ -179,7 +169,7 @@ def systemd(plan: Plan) -> Text:
         ends = (("stop", old), ("start", new))
         commands.append(f"\n# {quoted(task.name)}\n")
         commands += [_remote(place.vm, f"systemctl {verb} -- {shlex.quote(unit)}") for verb, place in ends if place]
-    _require(commands, left_out)
+    require(commands, left_out)
     does = "Sketch for systemd: the unit TASK.service is stopped on the old VM and started on the new one, over SSH."
     does_not = (
         "copy units, data or configuration: each unit must be installed on its new VM, and may not be enabled there",
@@ -194,7 +184,7 @@ def systemd(plan: Plan) -> Text:
         "fi\n"
         "set -x\n"
     )
-    return Text(f"#!/bin/sh\n{head(plan, does, does_not, left_out)}{guard}{''.join(commands)}", tuple(left_out))
+    return f"#!/bin/sh\n{head(plan, does, does_not, left_out)}{guard}{''.join(commands)}"
 
 
 def _remote(host: str, command: str) -> str:
@@ -225,13 +215,7 @@ def legs(plan: Plan) -> list[tuple[PlacedTask, Place | None, Place | None]]:
     return steps
 
 
-def by_application(tasks: Iterable[PlacedTask]) -> Iterator[tuple[str, list[PlacedTask]]]:
-    """Yield the tasks of each application, by name."""
-    ordered = sorted(tasks, key=lambda task: task.application)
-    for application, group in groupby(ordered, key=lambda task: task.application):
-        yield application, list(group)
-
-
-def _require(lines: Iterable[str], left_out: list[str]) -> None:
-    if not list(lines):
-        raise NothingToWrite(left_out[0] if left_out else "no move")
+def require(parts: Collection[object], left_out: Sequence[str]) -> None:
+    """Raise `NothingToWrite` without any part."""
+    if not parts:
+        raise NothingToWrite(left_out[0] if left_out else "nothing is measured")
