@@ -138,7 +138,7 @@ bench-curves: ## How well curves are recovered, a JSON object a figure (other no
 bench-recommendations: ## Whether intervals, probabilities, verdicts and proofs are right (SEED=2; one group: ONLY=optimality; WORLDS=600; TENANTS=50; PAIRS=200)
 	$(PREPARE) backend >&2
 	@SEED=$(SEED) ONLY=$(ONLY) WORLDS=$(WORLDS) TENANTS=$(TENANTS) PAIRS=$(PAIRS) $(RUN) --in backend python -m lab.benchmarks.recommendations
-bench-traffic: ## Whether applications are found in traffic and advice can be carried out (SEED=2; one group: ONLY=next-vm)
+bench-traffic: ## Whether applications are found in traffic and advice can be carried out (SEED=2; one group: ONLY=plans)
 	$(PREPARE) bench-traffic >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.traffic
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)

@@ -30,6 +30,7 @@ _NEEDED = {
     "redis": (["redis-benchmark"], "the profiler is tested with"),
     "memcached": (["memcached"], "applications are found with"),
     "dns": (["nsd", "dnsperf"], "the profiler is tested with"),
+    "shellcheck": (["shellcheck"], "plans of moves are checked with"),
 }
 
 
@@ -85,6 +86,11 @@ def versitygw(log: Log) -> str:
 def helm(log: Log) -> str:
     """Build Helm, which renders and checks the chart, in `.tools/helm`, likewise."""
     return _of_go("helm", log)
+
+
+def terraform(log: Log) -> str:
+    """Build Terraform, which reads plans of moves, in `.tools/terraform`, likewise."""
+    return _of_go("terraform", log)
 
 
 def qemu(log: Log) -> str:

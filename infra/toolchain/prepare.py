@@ -84,6 +84,8 @@ LINUXPTP = Step("linuxptp 4", "linuxptp", laboratory.linuxptp, ("ptp",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
 VERSITYGW = Step("versitygw", "versitygw", laboratory.versitygw, ("go",))
 HELM = Step("Helm", "helm", laboratory.helm, ("go",))
+TERRAFORM = Step("Terraform", "terraform", laboratory.terraform, ("go",))
+SHELLCHECK = _programs("shellcheck", "shellcheck")
 CARGO_DEB = Step("cargo-deb", "cargo-deb", laboratory.cargo_deb, ("rust",))
 CARGO_AUDIT = Step("cargo-audit", "cargo-audit", laboratory.cargo_audit, ("rust",))
 SUPPLY_CHAIN = Step("pip-audit and cyclonedx-py", "supply-chain", laboratory.supply_chain, ("uv",))
@@ -102,7 +104,7 @@ GOALS = {
     "bench-scale": [*PRODUCT, CURL],
     "bench-security": [*PRODUCT, AGENT_RELEASE, NETWORK],
     "bench-badday": [*PRODUCT, PROXY],
-    "bench-traffic": [*PRODUCT, AGENT_RELEASE, NETWORK, DNS, MEMCACHED],
+    "bench-traffic": [*PRODUCT, AGENT_RELEASE, NETWORK, DNS, MEMCACHED, GO, TERRAFORM, SHELLCHECK],
     "soak": [*PRODUCT, AGENT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, GO, VERSITYGW],
     "bench-ui": [*PRODUCT, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "fuzz-agent": [RUST, CXX],

@@ -49,19 +49,19 @@ _NEVER = {
 def main(seed: int, tenants: int) -> None:
     """Print the figures of `tenants` small tenants."""
     with product.running() as running:
-        _lift_limits()
+        lift_limits()
         compare(Api(running), seed, tenants)
 
 
 def sizes(seed: int) -> None:
     """Print the figures of large tenants."""
     with product.running() as running:
-        _lift_limits()
+        lift_limits()
         for vms in SIZES:
             time_one(Api(running), seed, vms)
 
 
-def _lift_limits() -> None:
+def lift_limits() -> None:
     """Lift the largest numbers of rows in this process: all worlds belong to one tenant of the product."""
     for mapper in Base.registry.mappers:
         if issubclass(mapper.class_, TenantOwned):
