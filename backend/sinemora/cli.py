@@ -60,6 +60,10 @@ IMPORTED = {
         "Ask the advisors: price, fairness, transports, transfers, shaping (API key).",
     ),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
+    "network-topology": (
+        "sinemora.recommendations.command",
+        "Print the costs between zones as a NetworkTopology, or write it to the cluster (API key).",
+    ),
     "capacity": (
         "sinemora.operations.capacity.command",
         "Predict what the backend needs for a number of VMs, and what probing costs.",

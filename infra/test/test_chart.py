@@ -37,6 +37,8 @@ WHOLE = GIVEN | {
     "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution": "null",
     "serviceMonitor.enabled": "true",
     "serviceMonitor.labels.release": "prometheus",
+    "networkTopology.enabled": "true",
+    "networkTopology.apiKeySecret": "key",
 }
 OF_AGENT = {"backend": "https://sinemora.example.com", "existingSecret": "enrolment"}
 
@@ -105,6 +107,7 @@ def test_a_missing_value_is_named(name: str) -> None:
         ("workers.notifier.queues", "fast", "none has the queue notices"),
         ("workers.solver.queues", "bulk", "none has the queue solve"),
         ("autoscaling.byBacklog", "true", "no effect without autoscaling.enabled"),
+        ("networkTopology.enabled", "true", "networkTopology.apiKeySecret is missing"),
         ("secretKeys", "{smtp_ulr}", "/secretKeys/0"),
         ("extraEnv[0].name", "SINEMORA_HOST", "/extraEnv/0/name"),
         ("serviceMonitor.interval", "often", "/serviceMonitor/interval"),
@@ -136,6 +139,16 @@ def test_the_chart_knows_every_setting() -> None:
     assert (CHART / "settings.txt").read_text("utf-8").split() == sorted(set(names))
     for name in ("SINEMORA_QUOTA_VMS", "SINEMORA_SMTP_URL_FILE", "OTEL_SERVICE_NAME"):
         assert helm("template", "s", **GIVEN | {f"settings.{name}": "text"}).returncode == 0
+
+
+def test_the_controller_may_write_one_resource() -> None:
+    assert not named(rendered(**GIVEN), "CronJob")
+    [rule] = named(rendered(**WHOLE), "Role")["network-topology"]["rules"]
+    assert (rule["resources"], rule["resourceNames"], rule["verbs"]) == (
+        ["networktopologies"],
+        ["sinemora"],
+        ["create", "patch"],
+    )
 
 
 def test_a_setting_replaces_that_of_the_chart_once() -> None:

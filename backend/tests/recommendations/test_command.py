@@ -1,13 +1,17 @@
 """The recommender from a terminal, against the API over a socket."""
 
 import json
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import yaml
 
 from sinemora.cli import main
 from sinemora_client import Client, NotFound
+from tests.alerts.notifications.servers import Hooks
 from tests.api_clients import Member, MeshWorld
+from tests.mail_server import certificate, serve
 from tests.recommendations.asking import asked
 from tests.recommendations.measured_mesh import measured
 from tests.terminal import listening
@@ -105,3 +109,25 @@ def test_what_keeps_a_task_from_a_better_vm_is_printed(client: Client, mesh: Mes
         client, capsys, "recommendations", "plan", found, "--format", "systemd", "--back", "--output", str(script)
     )
     assert "systemctl start" in script.read_text()
+
+
+def test_costs_are_written_to_the_api_server_of_the_pod(
+    client: Client, mesh: MeshWorld, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
+    context, trusted = certificate(tmp_path)
+    cluster = Hooks()
+    cluster.socket = context.wrap_socket(cluster.socket, server_side=True)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "localhost")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(cluster.server_address[1]))
+    for name, text in (("namespace", "shop\n"), ("token", "secret"), ("ca.crt", trusted.read_text())):
+        (tmp_path / name).write_text(text)
+    command = ("network-topology", "--mesh", mesh.name, "--name", "costs")
+    printed = yaml.safe_load(run_command(client, capsys, *command))
+    with contextmanager(serve)(cluster):
+        cluster.script = [200, 403]
+        run_command(client, capsys, *command, "--apply", "--account", str(tmp_path))
+        assert "refused" in run_command(client, capsys, *command, "--apply", "--account", str(tmp_path), code=1)
+    path, headers, body = cluster.got[0]
+    assert path.split("?")[0].endswith("/v1alpha1/namespaces/shop/networktopologies/costs")
+    assert (headers["Content-Type"], headers["Authorization"]) == ("application/apply-patch+yaml", "Bearer secret")
+    assert yaml.safe_load(body) == printed

@@ -47,6 +47,8 @@ class _Hook(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"ok")
 
+    do_PATCH = do_POST
+
     def log_message(self, *_: object) -> None:
         """Log nothing."""
 
