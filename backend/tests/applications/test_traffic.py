@@ -47,12 +47,14 @@ SCAN = [talk(38, vm, port, 0, windows=3, connections=3) for vm in range(6) for p
         pytest.param(every(range(3, 8), 0, 7000) + every(range(3, 8), 1, 7000), ["7000 0 1: 3 4 5 6 7"], id="shards"),
         pytest.param([talk(2, s, 8080) for s in (4, 5, 6)], ["8080 4 5 6: 2"], id="backends of one client"),
         pytest.param([talk(a, b, 9042) for a in range(4) for b in range(a)], ["9042 0 1 2: 3"], id="peers"),
+        pytest.param([talk(0, 1, 2379), talk(1, 2, 2379), talk(2, 0, 2379)], ["2379 0 1 2: "], id="peers in a ring"),
         pytest.param([*every(range(1, 9), 0, 80), talk(0, 9, 80)], ["80 0: 1 2 3 4 5 6 7 8", "80 9: 0"], id="proxy"),
         pytest.param(STAR + SCAN, ["11211 0: 1 2 3 4 5"], id="port scanner"),
         pytest.param(STAR + POLLER, ["11211 0: 1 2 3 4 5", "everywhere 9999"], id="poller"),
         pytest.param(STAR + every(range(39), 39, 514, 500), ["11211 0: 1 2 3 4 5", "everywhere 514"], id="log server"),
         pytest.param([*STAR, talk(7, 8, 22)], ["11211 0: 1 2 3 4 5", "everywhere 22"], id="ssh"),
         pytest.param([*STAR, talk(6, 0, 11211, windows=1)], ["11211 0: 1 2 3 4 5"], id="once"),
+        pytest.param([*STAR, talk(6, 0, 11211, 4_000, 2)], ["11211 0: 1 2 3 4 5"], id="a client of a moment"),
         pytest.param(
             every(range(1, 4), 0, 8443, 0, connections=900), ["8443 0: 1 2 3"], id="short connections without bytes"
         ),

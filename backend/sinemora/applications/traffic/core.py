@@ -6,6 +6,7 @@ short connections end before anything reads their bytes.
 """
 
 import hashlib
+import statistics
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ _FEW_VMS = 8
 """Number of VMs below which a service of most of them is an application as any other."""
 _SCANNED_PORTS = 4
 _SCANNED = 6
+_FEW_WINDOWS = 3
+_STRAY = 0.01
+"""Least size per window of a client of few windows, as a share of what is usual for its application."""
 _EVEN = 1.5
 """Largest ratio of the shares of a star's links: a star weighs its links equally, so others are graphs."""
 _QUIET = timedelta(seconds=45)
@@ -236,15 +240,27 @@ def _groups(edges: list[TrafficEdge], vms: int, total: int) -> Iterable[tuple[li
     uses = np.zeros((len(services), len(place)), np.float32)
     for edge in edges:
         uses[services[edge.server], place[edge.client]] = 1
-    # VMs that serve one another each lack themselves among their clients.
+    # VMs that serve one another: which end of a pair opens the connections is chance.
+    own = np.array([place[server] for server in services], np.intp)
+    serves = uses[:, own].astype(bool)
     among = uses.copy()
-    among[list(services.values()), [place[server] for server in services]] = 1
+    among[np.arange(len(own)), own] = 1
+    server, client = np.nonzero(serves)
+    among[client, own[server]] = 1
+    is_peer = np.asarray(serves.any(axis=0))
     alike = (_jaccard(uses) >= _ALIKE) | (_jaccard(among) >= _ALIKE)
+    alike |= (serves | serves.T) & is_peer[:, None] & is_peer[None, :]
     of_service = _components(alike)
     parts: dict[int, list[TrafficEdge]] = defaultdict(list)
     for edge in edges:
         parts[of_service[services[edge.server]]].append(edge)
-    yield from ((part, False) for part in parts.values())
+    yield from ((_without_strays(part), False) for part in parts.values())
+
+
+def _without_strays(edges: list[TrafficEdge]) -> list[TrafficEdge]:
+    """Return the traffic of an application without that of few windows and next to nothing in each."""
+    usual = statistics.median(edge.size / edge.windows for edge in edges)
+    return [edge for edge in edges if edge.windows > _FEW_WINDOWS or edge.size / edge.windows >= _STRAY * usual]
 
 
 def _jaccard(members: np.ndarray) -> np.ndarray:
