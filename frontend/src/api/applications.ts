@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
-import { client, get, patch, post, remove } from './client'
+import { client, get, patch, post, put, remove } from './client'
 import { responseOrOutput } from './jobs'
 import { listing, reading } from './query'
 import type { Application, ApplicationUpdate, Options } from './types'
@@ -68,6 +68,15 @@ export const pathCostsQuery = (meshId: string, selections: readonly string[]) =>
     placeholderData: keepPreviousData,
   })
 
+/** Applications that the traffic of a mesh suggests; a window of counted connections has 30 s. */
+export const trafficQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['applications', 'traffic', meshId],
+    queryFn: () => get('/v1/meshes/{mesh_id}/traffic-proposals', { path: { mesh_id: meshId } }),
+    enabled: meshId !== '',
+    refetchInterval: 30_000,
+  })
+
 /** Options for an application: VMs to rent, recreate or swap. */
 export const optionsQuery = (applicationId: string) =>
   queryOptions({
@@ -121,6 +130,34 @@ export const useCreateApplication = () =>
         key,
       }),
     [['applications']],
+  )
+
+/** Declare proposals from traffic as one application; with `tasks`, these and not those of the traffic. */
+export const useAcceptProposals = (meshId: string) =>
+  useAction(
+    (
+      {
+        tasks,
+        ...input
+      }: Omit<ApplicationInput, 'tasks' | 'mesh'> & { proposals: string[]; tasks?: ApplicationInput['tasks'] },
+      key,
+    ) =>
+      post('/v1/meshes/{mesh_id}/traffic-proposals', {
+        path: { mesh_id: meshId },
+        body: { ...input, ...(tasks && { tasks: tasks.map((task) => ({ ...plainTask, ...task })) }) },
+        key,
+      }),
+    [['applications']],
+  )
+
+export const useDismissProposal = (meshId: string) =>
+  useAction(
+    ({ key, dismissed }: { key: string; dismissed: boolean }) =>
+      put('/v1/meshes/{mesh_id}/traffic-proposals/{proposal_key}', {
+        path: { mesh_id: meshId, proposal_key: key },
+        body: { dismissed },
+      }),
+    [['applications', 'traffic', meshId]],
   )
 
 export const useUpdateApplication = (applicationId: string) =>

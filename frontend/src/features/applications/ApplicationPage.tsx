@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { applicationQuery, performanceQuery, useDeleteApplication } from '~/api/applications'
+import { applicationQuery, performanceQuery, useDeleteApplication, useUpdateApplication } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { movesOfQuery } from '~/api/recommendations'
 import type { Application, ApplicationPerformance } from '~/api/types'
@@ -16,7 +16,7 @@ import { TextLink, WordLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
-import { Notice } from '~/ui/State'
+import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
@@ -73,6 +73,7 @@ export function ApplicationPage({ applicationId, search, onSearch }: Props) {
       {application.curve.newest > application.curve.number && (
         <Notice tone="info">{strings.newerCurve(application.curve.number, application.curve.newest)}</Notice>
       )}
+      {application.following && <Following application={application} following={application.following} />}
       <Figures application={application} now={now.data} />
       <p className={styles.next}>
         {now.data?.below_objective && (
@@ -97,6 +98,35 @@ export function ApplicationPage({ applicationId, search, onSearch }: Props) {
       <Options applicationId={applicationId} />
       <NextVms applicationId={applicationId} search={search} onSearch={onSearch} />
     </Page>
+  )
+}
+
+/** Whether the tasks follow traffic, and why not. */
+function Following({
+  application: { id, version },
+  following: { stopped },
+}: {
+  application: Application
+  following: NonNullable<Application['following']>
+}) {
+  const update = useUpdateApplication(id)
+  return (
+    <>
+      <Notice tone="info">
+        {stopped === null ? strings.follows : `${strings.followsNot} ${stopped}`}{' '}
+        <EditorsOnly>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            loading={update.isPending}
+            onClick={() => update.mutate({ body: { following: stopped !== null }, version })}
+          >
+            {stopped === null ? strings.stopFollowing : strings.followAgain}
+          </Button>
+        </EditorsOnly>
+      </Notice>
+      <ActionError error={update.error} />
+    </>
   )
 }
 

@@ -2,10 +2,10 @@ import { Button, MultiSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { useCreateApplication } from '~/api/applications'
+import { trafficQuery, useAcceptProposals, useCreateApplication } from '~/api/applications'
 import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
-import type { Mesh } from '~/api/types'
+import type { Mesh, TrafficProposal } from '~/api/types'
 import { named } from '~/lib/options'
 import { fieldsOf } from '~/lib/problem'
 import { longest } from '~/ui/CheckedInput'
@@ -14,14 +14,24 @@ import { ButtonLink, WordLink } from '~/ui/links'
 import { NoRows } from '~/ui/NoRows'
 import { NumberField } from '~/ui/NumberField'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
-import { ActionError, Empty, Failed } from '~/ui/State'
+import { QueryResult } from '~/ui/QueryResult'
+import { ActionError, Empty, Failed, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
 import { useMissing } from '~/ui/useMissing'
 import { strings } from './strings'
+import { strings as trafficStrings } from './trafficStrings'
 
-/** Add an application around a root; graphs and constraints are declared by YAML or the API. */
-export function NewApplicationPage() {
+interface Props {
+  /** The mesh of an application from traffic. */
+  mesh?: string | undefined
+  /** Keys of the proposals from traffic that it is made of. */
+  proposals?: readonly string[]
+}
+
+/** Add an application around a root, or one from traffic; other graphs and constraints are declared by YAML or the API. */
+export function NewApplicationPage({ mesh, proposals = [] }: Props) {
   const meshes = useQuery(meshesQuery)
+  const traffic = useQuery({ ...trafficQuery(mesh ?? ''), enabled: proposals.length > 0, refetchInterval: false })
   if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />
   if (!meshes.data) return <LoadingPage title={strings.addApplication} what={strings.meshesLower} />
   if (meshes.data.length === 0) {
@@ -31,44 +41,68 @@ export function NewApplicationPage() {
       </Empty>
     )
   }
+  const found = traffic.data?.items.filter(({ key }) => proposals.includes(key)) ?? []
   return (
     <Page title={strings.addApplication} lead={strings.addApplicationLead}>
-      <Form meshes={meshes.data} />
+      {proposals.length === 0 ? (
+        <Form meshes={meshes.data} />
+      ) : (
+        <QueryResult query={traffic} what={trafficStrings.lower}>
+          {() =>
+            found.length === 0 ? (
+              <Notice tone="warn">{trafficStrings.noProposal}</Notice>
+            ) : (
+              <Form meshes={meshes.data.filter(({ id }) => id === mesh)} found={found} />
+            )
+          }
+        </QueryResult>
+      )}
     </Page>
   )
 }
 
+const vmsOf = (found: readonly TrafficProposal[]) =>
+  new Set(found.flatMap(({ servers, clients }) => [...servers, ...clients].map(({ id }) => id))).size
+
 /** Options below the field of VMs: typing narrows down the others. */
 const MOST_OPTIONS = 50
 
-function Form({ meshes }: { meshes: Mesh[] }) {
+function Form({ meshes, found = [] }: { meshes: Mesh[]; found?: TrafficProposal[] }) {
   const navigate = useNavigate()
-  const create = useCreateApplication()
   const [mesh, setMesh] = useState(meshes[0]?.id ?? '')
-  const [root, setRoot] = useState('')
-  const [others, setOthers] = useState<string[]>([])
+  const create = useCreateApplication()
+  const accept = useAcceptProposals(mesh)
+  const [first] = found
+  const star = found.length === 1 && first?.shape === 'star' ? first : undefined
+  const [root, setRoot] = useState(star?.servers[0]?.id ?? '')
+  const [others, setOthers] = useState<string[]>(star?.clients.map(({ id }) => id) ?? [])
+  const [edited, setEdited] = useState(false)
   const roster = useQuery(rosterQuery(mesh))
   const curves = useQuery(curvesQuery)
   const vms = roster.data?.vms ?? []
   const clients = others.filter((vm) => vm !== root)
-  const missing = useMissing({ clients: clients.length === 0 ? strings.chooseClients : null })
-  const field = fieldsOf(create)
+  const ofGraph = first !== undefined && !star
+  const missing = useMissing({ clients: clients.length === 0 && !ofGraph ? strings.chooseClients : null })
+  const action = first ? accept : create
+  const field = fieldsOf(action)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     if (!missing.isComplete) return // the field says so
     const form = new FormData(event.currentTarget)
     const objective = String(form.get('objective')).trim()
-    create.mutate(
-      {
-        name: String(form.get('name')).trim(),
-        mesh,
-        curve: String(form.get('curve')),
-        objective: objective === '' ? null : Number(objective) / 100,
-        tasks: [{ vm: root, root: true }, ...clients.map((vm) => ({ vm, root: false }))],
-      },
-      { onSuccess: ({ id }) => void navigate({ to: '/applications/$applicationId', params: { applicationId: id } }) },
-    )
+    const input = {
+      name: String(form.get('name')).trim(),
+      curve: String(form.get('curve')),
+      objective: objective === '' ? null : Number(objective) / 100,
+    }
+    const tasks = [{ vm: root, root: true }, ...clients.map((vm) => ({ vm, root: false }))]
+    const open = {
+      onSuccess: ({ id }: { id: string }) =>
+        void navigate({ to: '/applications/$applicationId', params: { applicationId: id } }),
+    }
+    if (first) accept.mutate({ ...input, proposals: found.map(({ key }) => key), ...(edited && { tasks }) }, open)
+    else create.mutate({ ...input, mesh, tasks }, open)
   }
 
   return (
@@ -79,6 +113,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
             {...field('name')}
             label={strings.name}
             placeholder={strings.nameExample}
+            defaultValue={first?.name}
             required
             {...longest(100)}
           />
@@ -94,6 +129,8 @@ function Form({ meshes }: { meshes: Mesh[] }) {
           />
           <Choice
             {...field('curve')}
+            key={curves.data ? 'all' : 'none'}
+            defaultValue={first?.curve ?? undefined}
             label={<Term of="performance curve">{strings.curve}</Term>}
             data={(curves.data ?? []).map(({ id, name, origin }) => ({
               value: id,
@@ -110,30 +147,43 @@ function Form({ meshes }: { meshes: Mesh[] }) {
             w={120}
           />
         </div>
-        <div className={pageStyles.form}>
-          <Choice
-            label={<Term of="root">{strings.serverRoot}</Term>}
-            description={strings.serverRootHint}
-            required
-            value={root}
-            onChange={setRoot}
-            none={strings.chooseVm}
-            data={named(vms)}
-          />
-          <MultiSelect
-            label={strings.otherVms}
-            description={strings.oneTaskEach}
-            placeholder={clients.length === 0 ? strings.chooseVms : undefined}
-            searchable
-            limit={MOST_OPTIONS}
-            nothingFoundMessage={strings.noSuchVm}
-            value={clients}
-            onChange={setOthers}
-            data={named(vms.filter(({ id }) => id !== root))}
-            error={missing.at('clients') ?? field('tasks').error}
-            w={380}
-          />
-        </div>
+        {first && (
+          <p className={pageStyles.lead}>
+            {star ? trafficStrings.followsUnedited : trafficStrings.follows(vmsOf(found))}
+          </p>
+        )}
+        {!ofGraph && (
+          <div className={pageStyles.form}>
+            <Choice
+              label={<Term of="root">{strings.serverRoot}</Term>}
+              description={strings.serverRootHint}
+              required
+              value={root}
+              onChange={(vm) => {
+                setRoot(vm)
+                setEdited(true)
+              }}
+              none={strings.chooseVm}
+              data={named(vms)}
+            />
+            <MultiSelect
+              label={strings.otherVms}
+              description={strings.oneTaskEach}
+              placeholder={clients.length === 0 ? strings.chooseVms : undefined}
+              searchable
+              limit={MOST_OPTIONS}
+              nothingFoundMessage={strings.noSuchVm}
+              value={clients}
+              onChange={(vms) => {
+                setOthers(vms)
+                setEdited(true)
+              }}
+              data={named(vms.filter(({ id }) => id !== root))}
+              error={missing.at('clients') ?? field('tasks').error}
+              w={380}
+            />
+          </div>
+        )}
         {roster.data?.vms.length === 0 && (
           <NoRows
             next={
@@ -145,9 +195,9 @@ function Form({ meshes }: { meshes: Mesh[] }) {
             {strings.meshWithoutVm}
           </NoRows>
         )}
-        <ActionError error={create.error ?? (roster.data ? null : roster.error)} />
+        <ActionError error={action.error ?? (roster.data ? null : roster.error)} />
         <div>
-          <Button type="submit" loading={create.isPending} onClick={missing.onAttempt}>
+          <Button type="submit" loading={action.isPending} onClick={missing.onAttempt}>
             {strings.addApplication}
           </Button>
         </div>

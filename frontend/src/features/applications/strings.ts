@@ -4,6 +4,10 @@ import { proposedMoves, words } from '~/lib/words'
 
 export const strings = {
   ...words,
+  follows: 'Its tasks follow traffic.',
+  followsNot: 'Its tasks no longer follow traffic.',
+  stopFollowing: 'Stop following',
+  followAgain: 'Follow again',
   earlier: 'measured in an earlier window of the period',
   stale: 'stale: the newest window is old',
   lost: 'lost: every packet was lost',

@@ -71,6 +71,7 @@ export function placeGroups(meshId: string | undefined, hasRoute: (route: string
           Icon: ApplicationsIcon,
           pages: [
             { name: strings.applications, link: { to: '/applications' } },
+            { name: strings.foundInTraffic, link: { to: '/applications/traffic' } },
             { name: strings.contracts, link: { to: '/contracts' } },
             { name: strings.curves, link: { to: '/curves' } },
           ],

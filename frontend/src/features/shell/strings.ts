@@ -4,6 +4,7 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
+  foundInTraffic: 'Found in traffic',
   contracts: 'Contracts of applications',
   embeddedView: 'Embedded view',
   embed: 'Embed this view',
