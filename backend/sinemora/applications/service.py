@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import ValidationError
+from sqlalchemy import func
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
@@ -155,7 +156,7 @@ def _set_following(application: Application, stopped: str | None) -> None:
     for decision in application.traffic:
         decision.stopped = stopped
         if stopped is None:
-            decision.since = datetime.now(UTC)
+            decision.since = func.now()
 
 
 def delete_application(session: Session, actor: Actor, application_id: UUID, precondition: IfMatch) -> None:

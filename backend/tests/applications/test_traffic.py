@@ -156,6 +156,18 @@ TASK = {n: UUID(int=100 + n) for n in range(100)}
             id="nothing is reported at all",
         ),
         pytest.param(
+            STAR[:2],
+            [held(0), held(1), held(5, placed_at=NOW - timedelta(minutes=1))],
+            Changes({}, [], [], []),
+            id="recorded on another VM, where it is awaited",
+        ),
+        pytest.param(
+            STAR[:2],
+            [held(0), held(1), held(5, placed_at=NOW - timedelta(minutes=20))],
+            Changes({TASK[5]: VMS[2]}, [], [], []),
+            id="recorded on another VM, but not there after all",
+        ),
+        pytest.param(
             [*STAR[:2], talk(3, 0, 11211)],
             [held(0), held(1), held(2), held(None)],
             Changes({TASK[99]: VMS[3]}, [], [], []),

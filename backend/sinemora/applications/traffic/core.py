@@ -41,6 +41,8 @@ _QUIET = timedelta(seconds=45)
 """Time without traffic after which a VM is quiet, if others of its application have some: more than a window."""
 _FRESH = timedelta(minutes=3)
 """Age up to which a new task can prove to be one that moved, because the old VM falls quiet later."""
+_AWAITED = timedelta(minutes=10)
+"""Time in which a task is awaited on a VM on which somebody recorded it."""
 GONE = timedelta(minutes=5)
 """Time without traffic after which a task waits."""
 FORGOTTEN = timedelta(days=1)
@@ -323,6 +325,7 @@ class FollowedTask:
     serves: bool
     pinned: bool
     added_at: datetime | None = None
+    placed_at: datetime | None = None
     waiting_since: datetime | None = None
 
 
@@ -344,7 +347,8 @@ def follow(tasks: Sequence[FollowedTask], now_seen: Sequence[Proposal], at: date
 
     VMs are compared with the newest traffic of the application: when nothing is reported, nothing changes. A client
     has a task as soon as it is seen; a server only after another fell quiet, or when it stayed. A quiet client's task
-    moves to a new client. Pinned tasks and servers without a successor stay.
+    moves to a new client. Pinned tasks and servers without a successor stay. A task that somebody recorded on another
+    VM is awaited there for a while, and the VM with most history that has no task is the one that it leaves.
     """
     edges = [edge for proposal in now_seen for edge in proposal.edges]
     if not edges:
@@ -352,10 +356,12 @@ def follow(tasks: Sequence[FollowedTask], now_seen: Sequence[Proposal], at: date
     newest = max(edge.last_at for edge in edges)
     servers = {edge.server for edge in edges}
     live: dict[UUID, datetime] = {}
+    latest: dict[UUID | None, datetime] = {}
     gone = {task.vm for task in tasks if task.vm is not None}
     for edge in edges:
         silence = newest - edge.last_at
         for end in (edge.client, edge.server):
+            latest[end] = max(edge.last_at, latest.get(end, edge.last_at))
             if silence <= max(_QUIET, _GAPS_QUIET * edge.gap):
                 live[end] = min(edge.first_at, live.get(end, edge.first_at))
             if silence <= max(GONE, _GAPS_GONE * edge.gap):
@@ -365,12 +371,21 @@ def follow(tasks: Sequence[FollowedTask], now_seen: Sequence[Proposal], at: date
         for task in tasks
         if task.vm in live and not task.pinned and task.added_at is not None and at - task.added_at <= _FRESH
     }
+    awaited = {
+        task.id
+        for task in tasks
+        if task.placed_at is not None
+        and at - task.placed_at <= _AWAITED
+        and (task.vm not in latest or latest[task.vm] < task.placed_at - 2 * _QUIET)
+    }
     placed = {task.vm for task in tasks}
     appeared = [vm for vm in sorted(live, key=lambda vm: (live[vm], vm)) if vm not in placed or vm in fresh]
+    appeared = appeared[len(awaited) :]
     moved: dict[UUID, UUID] = {}
     removed: list[UUID] = []
     for serves in (True, False):
-        free = [task for task in tasks if task.serves is serves and task.vm not in live and not task.pinned]
+        free = [task for task in tasks if task.serves is serves and task.vm not in live and task.id not in awaited]
+        free = [task for task in free if not task.pinned]
         free.sort(key=lambda task: (task.vm is None, task.vm in gone, task.id))
         for task, vm in zip(free, [vm for vm in appeared if (vm in servers) is serves], strict=False):
             moved[task.id] = vm
@@ -382,7 +397,9 @@ def follow(tasks: Sequence[FollowedTask], now_seen: Sequence[Proposal], at: date
         vm for vm in appeared if vm not in taken and vm not in fresh and (vm not in servers or live[vm] <= settled)
     ]
     waiting = [
-        task.id for task in tasks if task.vm in gone and not (task.serves or task.pinned) and task.id not in moved
+        task.id
+        for task in tasks
+        if task.vm in gone and not (task.serves or task.pinned) and task.id not in moved and task.id not in awaited
     ]
     forgotten = [
         task.id

@@ -1,10 +1,11 @@
 """Use cases of traffic: proposals of a mesh, their acceptance, and applications that follow."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 import structlog
+from sqlalchemy import func
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants import audit
@@ -48,8 +49,7 @@ class _Found:
 
     def __init__(self, session: Session, mesh_id: UUID, now: datetime) -> None:
         self.since = (now - _LOOK_BACK).date()
-        self.vms = queries.vms_of(session, mesh_id)
-        self.edges = queries.edges_of(session, mesh_id, self.since)
+        self.vms, self.edges = _traffic(session, mesh_id, self.since)
         self.proposals = core.proposals(self.edges, len(self.vms))
         self.decided: dict[str, TrafficDecision] = {}
         for decision in queries.decisions(session, mesh_id):
@@ -64,6 +64,15 @@ class _Found:
         return proposal.key if decision is None else decision.key
 
 
+def _traffic(
+    session: Session, mesh_id: UUID, since: date, ports: Collection[int] | None = None
+) -> tuple[dict[UUID, Vm], list[core.TrafficEdge]]:
+    """Return the VMs of a mesh and the traffic between them; none that joined or was deleted between the two."""
+    vms = queries.vms_of(session, mesh_id)
+    edges = queries.edges_of(session, mesh_id, since, ports)
+    return vms, [edge for edge in edges if edge.client in vms and edge.server in vms]
+
+
 def _by_key(known: _Found, key: str) -> core.Proposal:
     """Return a proposal. ProductError `proposal_unknown`."""
     return existing(next((one for one in known.proposals if key in (known.key_of(one), one.key)), None), "proposal")
@@ -74,7 +83,8 @@ def found(session: Session, mesh_id: UUID, now: datetime) -> schemas.TrafficProp
     get_mesh(session, mesh_id)
     tenant = existing(session.get(Tenant, session.info["tenant_id"]), "tenant")
     known = _Found(session, mesh_id, now)
-    elsewhere = queries.elsewhere(session, mesh_id, known.since)
+    counted = queries.elsewhere(session, mesh_id, known.since)
+    elsewhere = {vm_id: one for vm_id, one in counted.items() if vm_id in known.vms}
     inside: dict[UUID, int] = dict.fromkeys(elsewhere, 0)
     for edge in known.edges:
         for end in (edge.client, edge.server):
@@ -194,7 +204,7 @@ def _refuse_accepted(session: Session, decision: TrafficDecision | None) -> None
 def accept(session: Session, actor: Actor, mesh_id: UUID, body: schemas.ProposalsAccept, now: datetime) -> Application:
     """Declare proposals as one application, which follows their VMs unless `body` has its own tasks.
 
-    ProductErrors of `create_application`, `proposal_unknown`, `proposal_accepted`, `proposal_quiet`,
+    ProductErrors of `create_application`, `proposal_unknown`, `proposal_accepted`,
     `application_too_large`.
     """
     get_mesh(session, mesh_id)
@@ -213,7 +223,7 @@ def accept(session: Session, actor: Actor, mesh_id: UUID, body: schemas.Proposal
     )
     for proposal in chosen:
         decision = known.decided.get(proposal.key) or _decision(mesh_id, proposal)
-        decision.since, decision.application_id = now, application.id
+        decision.since, decision.application_id = func.now(), application.id
         decision.stopped = applications.EDITED.format(name=actor.name) if body.tasks else None
         session.add(decision)
     session.flush()
@@ -255,9 +265,8 @@ def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
     for decision in queries.decisions(session, mesh_id):
         if decision.application_id is not None and decision.stopped is None:
             following.setdefault(decision.application_id, []).append(decision)
-    vms = queries.vms_of(session, mesh_id)
     ports = {decision.port for decisions in following.values() for decision in decisions}
-    edges = queries.edges_of(session, mesh_id, (now - _FOLLOWED).date(), ports)
+    vms, edges = _traffic(session, mesh_id, (now - _FOLLOWED).date(), ports)
     proposals = core.proposals(edges, len(vms), at_once=True)
     for application_id, decisions in following.items():
         pairs = [(one, core.matching(proposals, one.port, one.server_vm_ids)) for one in decisions]
@@ -276,7 +285,8 @@ def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
         for decision, proposal in pairs:
             if proposal is not None:
                 decision.server_vm_ids = list(proposal.servers)
-        audit.record(session, None, "application.followed", application.id, application.name, **changes)
+        if changes:
+            audit.record(session, None, "application.followed", application.id, application.name, **changes)
 
 
 def _change(
@@ -296,6 +306,7 @@ def _change(
             serves=task.root or task.vm_id in servers,
             pinned=task.pinned,
             added_at=task.created_at if task.created_at > since else None,
+            placed_at=task.placed_at if task.placed_at and task.placed_at > since else None,
             waiting_since=task.waiting_since,
         )
         for task in application.tasks
@@ -367,7 +378,9 @@ def _follow_one(
             for (client, server), share in weights.items()
             if client in task_of and server in task_of
         }
-        edges = list({**kept, **observed}.values())[:EDGES_MAX] or old
+        edges = list({**kept, **observed}.values())[:EDGES_MAX]
+        if not edges:  # a star without any client for now
+            application.tasks[0].root = True
         application.edges = [
             Edge(source_task_id=source, target_task_id=target, weight=weight) for source, target, weight in edges
         ]
