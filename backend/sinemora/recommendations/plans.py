@@ -1,5 +1,6 @@
 """Plans: the moves of a recommendation in a format that a person or a pipeline carries out."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -108,17 +109,25 @@ def _plan(session: Session, recommendation: Recommendation) -> Plan:
         preconditions.check(session, recommendation.mesh_id, steps)
     ends = {end.id: end.name for step in steps for end in (step.source, step.target, step.via) if end is not None}
     vms = {vm.id: vm for vm in queries.vms(session, ends)}
-    if gone := [name for id, name in ends.items() if id not in vms]:
+    rows = applications.applications_of(session, recommendation.mesh_id)
+    present = vms.keys() | {task.id for application in rows for task in application.tasks}
+    ends |= {step.task.id: step.task.name for step in steps}
+    if gone := [name for id, name in ends.items() if id not in present]:
         raise ProductError(
             "recommendation_outdated", 409, f"Outdated: {gone[0]} was deleted. Request a new recommendation."
         )
+    # Applications of other meshes share no VM with these, and a caller may not see them.
+    apart: dict[UUID, set[str]] = defaultdict(set)
+    name_of = {application.id: application.name for application in rows}
+    for application in rows:
+        for other in (one.other_id for one in application.apart_from if one.other_id in name_of):
+            apart[application.id].add(name_of[other])
+            apart[other].add(application.name)
     step_of = {step.task.id: (at, step) for at, step in enumerate(steps)}
     tasks = []
     limits = {}
-    for application in (rows := applications.applications_of(session, recommendation.mesh_id)):
-        apart = {one.other.name for one in application.apart_from}
-        apart |= {one.name for one in rows if any(other.other_id == application.id for other in one.apart_from)}
-        limits[application.name] = Limits(application.per_zone_max, frozenset(apart))
+    for application in rows:
+        limits[application.name] = Limits(application.per_zone_max, frozenset(apart[application.id]))
         for task in application.tasks:
             here = None if task.vm is None else _place(task.vm)
             if task.id not in step_of:

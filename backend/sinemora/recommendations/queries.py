@@ -94,12 +94,12 @@ def proposed_of(session: Session, mesh_id: UUID) -> list[Recommendation]:
 def carried_out_for(session: Session, recommendation: Recommendation) -> UUID | None:
     """Return an accepted or applied recommendation of the mesh with a task that this proposal moves to the same VM."""
     targets = {(move["task"]["id"], move["target"]["id"]) for move in recommendation.moves}
-    states = (RecommendationState.accepted, RecommendationState.applied, RecommendationState.verified)
+    done = Recommendation.state.in_((RecommendationState.applied, RecommendationState.verified))
     others = session.scalars(
         select(Recommendation).where(
             Recommendation.mesh_id == recommendation.mesh_id,
-            Recommendation.state.in_(states),
-            Recommendation.decided_at >= recommendation.created_at,
+            (Recommendation.state == RecommendationState.accepted)
+            | (done & (Recommendation.decided_at >= recommendation.created_at)),
         )
     )
     shared = (one.id for one in others if targets & {(move["task"]["id"], move["target"]["id"]) for move in one.moves})

@@ -100,8 +100,11 @@ def test_moves_are_applied_since_the_last_was_seen_and_each_says_since_when(mesh
     assert whole["applied_at"] == max(step["made_at"] for step in whole["steps"])
     assert datetime.fromisoformat(whole["applied_at"]) < before
     assert "recorded the last of them" in whole["reason"]
-    # The way back is there as long as its VMs are.
+    # The way back is there as long as its tasks and VMs are.
     assert plan(mesh, whole, "kubernetes", back=True).status_code == 200
+    kept = [{"name": task["name"], "root": task["root"]} for task in application["tasks"][:2]]
+    mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": kept})
+    assert "was deleted" in plan(mesh, whole, "kubernetes", back=True).json()["detail"]
 
 
 @pytest.mark.whole_store
