@@ -51,6 +51,7 @@ OF_THE_TENANT = {
     "invitation_id": "administrators only",
     "passkey_id": "the caller's own",
     "price_list_id": "prices of the tenant",
+    "proposal_key": "found in the mesh of the same address",
     "metric_export_id": "servers of the tenant",
     "receiver_id": "receivers of the tenant",
     "session_id": "the caller's own",
