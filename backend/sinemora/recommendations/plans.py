@@ -108,7 +108,7 @@ def _plan(session: Session, recommendation: Recommendation) -> Plan:
     if is_open:
         preconditions.check(session, recommendation.mesh_id, steps)
     ends = {end.id: end.name for step in steps for end in (step.source, step.target, step.via) if end is not None}
-    vms = {vm.id: vm for vm in queries.vms(session, ends)}
+    vms = queries.vms(session, ends)
     rows = applications.applications_of(session, recommendation.mesh_id)
     present = vms.keys() | {task.id for application in rows for task in application.tasks}
     ends |= {step.task.id: step.task.name for step in steps}

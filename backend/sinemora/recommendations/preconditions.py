@@ -51,21 +51,21 @@ def check(session: Session, mesh_id: UUID, steps: list[MoveRead], *, lock: bool 
 def _moved_or_gone(session: Session, mesh_id: UUID, steps: list[MoveRead], tasks: dict[UUID, Task]) -> dict[int, str]:
     """Return what changed by index of the move: tasks elsewhere, VMs gone."""
     members = {member.id for member in mesh_state(session, mesh_id).members}
-    vms = {step.target.id for step in steps} | {task.vm_id for task in tasks.values() if task.vm_id is not None}
-    names = queries.vm_names(session, vms)
+    ids = {step.target.id for step in steps} | {task.vm_id for task in tasks.values() if task.vm_id is not None}
+    vms = queries.vms(session, ids)
     changes = {}
     for index, step in enumerate(steps):
         task = tasks.get(step.task.id)
         if task is None:
             changes[index] = "the task was deleted"
-        elif step.target.id not in names:
+        elif step.target.id not in vms:
             changes[index] = f"{step.target.name} was deleted"
         elif step.target.id not in members:
             changes[index] = f"{step.target.name} is no longer in the mesh"
         elif task.vm_id == step.target.id:
             continue
         elif task.vm_id != (None if step.source is None else step.source.id):
-            changes[index] = "the task waits for a VM" if task.vm_id is None else f"it is on {names[task.vm_id]} now"
+            changes[index] = "the task waits for a VM" if task.vm_id is None else f"it is on {vms[task.vm_id].name} now"
         elif task.pinned:
             changes[index] = "the task is pinned now"
     return changes

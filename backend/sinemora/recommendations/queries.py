@@ -56,14 +56,9 @@ def tasks(session: Session, task_ids: Collection[UUID], *, lock: bool) -> list[T
     return list(session.scalars(statement, execution_options={"populate_existing": True}))
 
 
-def vms(session: Session, vm_ids: Collection[UUID]) -> list[Vm]:
-    """Return those of these VMs that exist, with their zones."""
-    return list(session.scalars(select(Vm).where(Vm.id.in_(vm_ids))))
-
-
-def vm_names(session: Session, vm_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the name of each VM that exists."""
-    return {vm_id: name for vm_id, name in session.execute(select(Vm.id, Vm.name).where(Vm.id.in_(vm_ids)))}
+def vms(session: Session, vm_ids: Collection[UUID]) -> dict[UUID, Vm]:
+    """Return those of these VMs that exist, with their zones, by id."""
+    return {vm.id: vm for vm in session.scalars(select(Vm).where(Vm.id.in_(vm_ids)))}
 
 
 def open_ones(session: Session) -> list[tuple[UUID, UUID]]:

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sinemora.recommendations import tasks
 from tests.api_clients import Caller, MeshWorld, join
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
 from tests.recommendations.measured_mesh import measured
@@ -36,19 +35,6 @@ def test_applied_moves_are_recorded(mesh: MeshWorld, worker):
         f"/v1/applications/{application['id']}", json={"tasks": tasks_of}, headers={"If-Match": stale}
     )
     assert answer.json()["code"] == "version_changed"
-
-
-@pytest.mark.whole_store
-def test_moves_seen_in_the_inventory_count_as_applied(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker)
-    tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["state"] == "proposed"
-    moved(mesh, application, {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]})
-    tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["state"] == "applied"
-    assert mesh.owner.delete(f"/v1/applications/{application['id']}").status_code == 204
 
 
 def _moved_elsewhere(mesh: MeshWorld, application: dict) -> str:
@@ -147,18 +133,16 @@ def test_of_two_at_once_one_is_applied(mesh: MeshWorld, worker):
     assert on_it == ["c-2"]
 
 
-def test_one_recommendation_that_is_applied_twice_at_once_is_applied_once(mesh: MeshWorld, worker):
-    application = declared(mesh)
+@pytest.mark.parametrize(("decision", "state"), [("accept", "accepted"), ("apply", "applied")])
+def test_of_four_who_decide_at_once_one_does(mesh: MeshWorld, worker, decision: str, state: str):
+    declared(mesh)
     measured(mesh, NEAR)
-    recommendation = asked(mesh, worker)
-    path = f"{PATH}/{recommendation['id']}"
+    path = f"{PATH}/{asked(mesh, worker)['id']}"
     colleague = join(mesh.owner, "editor")
     callers = [Caller(one.http, one.headers, one.cookies) for one in (mesh.owner, colleague, mesh.owner, colleague)]
     with ThreadPoolExecutor(4) as all_at_once:
-        answers = list(all_at_once.map(lambda caller: caller.post(f"{path}/apply"), callers))
+        answers = list(all_at_once.map(lambda caller: caller.post(f"{path}/{decision}"), callers))
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
     assert {answer.json().get("code") for answer in answers} == {None, "recommendation_decided"}
-    targets = {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]}
-    assert places(mesh, application) == {"cache-0": "a-1"} | targets
     log = mesh.owner.get("/v1/audit-entries", params={"limit": 100}).json()["items"]
-    assert [entry["action"] for entry in log].count("recommendation.applied") == 1
+    assert [entry["action"] for entry in log].count(f"recommendation.{state}") == 1

@@ -1,7 +1,6 @@
 """Moves as text to carry out, and moves that are seen by themselves."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.recommendations import tasks
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.notifications.servers import KEY, Hooks, receiver
-from tests.api_clients import Caller, MeshWorld
+from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
 from tests.recommendations.measured_mesh import measured
 
@@ -132,16 +131,6 @@ def test_a_proposal_whose_moves_were_made_for_an_accepted_one_is_not_applied(mes
     assert mesh.owner.get(f"{PATH}/{accepted['id']}").json()["state"] == "applied"
     other = mesh.owner.get(f"{PATH}/{proposed['id']}").json()
     assert (other["state"], accepted["id"] in other["reason"]) == ("superseded", True)
-
-
-def test_of_two_who_accept_at_once_one_does(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
-    recommendation = asked(mesh, worker)
-    caller = Caller(mesh.owner.http, mesh.owner.headers, mesh.owner.cookies)
-    with ThreadPoolExecutor(2) as both:
-        answers = list(both.map(lambda _: caller.post(f"{PATH}/{recommendation['id']}/accept"), range(2)))
-    assert sorted(answer.status_code for answer in answers) == [200, 409]
 
 
 @pytest.mark.whole_store
