@@ -10,44 +10,13 @@ from typing import Any
 import numpy as np
 from sinemora.measurements.on_demand.port_paths import paths_of
 
-import boxes
 from agents import Fleet
-from laboratory import Host, Lab
+from boxes import CLIENT, RESPONDER, join_by_hash
+from laboratory import Lab
 from on_demand import measure
 
 PORTS, SECONDS = 64, 30
 FAST_NS, SLOW_NS = 500_000, 900_000
-CLIENT, RESPONDER = "10.99.0.1", "10.99.0.2"
-
-
-def join_by_two_paths(lab: Lab, client: Host, responder: Host) -> None:
-    """Give both hosts an address behind two equal-cost paths. Responses take the first one."""
-    settings = [[f"--outbound=delay={ns // 1000}us", "--inbound=delay=300us"] for ns in (FAST_NS, SLOW_NS)]
-    paths = []
-    for nth, setting in enumerate(settings):
-        paths.append(boxes.join(lab, client, responder, setting))
-        for host in (client, responder):
-            # The next box creates an interface of the same name.
-            host.run("ip", "link", "set", "delay0", "down")
-            host.run("ip", "link", "set", "delay0", "name", f"path{nth}")
-            host.run("ip", "link", "set", f"path{nth}", "up")
-    for host, own, other, side in ((client, CLIENT, RESPONDER, 1), (responder, RESPONDER, CLIENT, 0)):
-        host.run("ip", "address", "add", f"{own}/32", "dev", "lo")
-        set_ipv4(host, "conf/all/rp_filter", 0)
-        set_ipv4(host, "conf/default/rp_filter", 0)
-        for path in paths:
-            interface = boxes.interface(host, path.addresses[1 - side])
-            set_ipv4(host, f"conf/{interface}/rp_filter", 0)
-        hops = [word for path in paths for word in ("nexthop", "via", path.addresses[side])]
-        if host is responder:
-            hops = ["via", paths[0].addresses[side]]
-        host.run("ip", "route", "add", f"{other}/32", *hops)
-    set_ipv4(client, "fib_multipath_hash_policy", 1)
-
-
-def set_ipv4(host: Host, name: str, value: int) -> None:
-    """Set a value of IPv4 of a host; a minimal Debian has no sysctl."""
-    host.run("sh", "-c", f"echo {value} > /proc/sys/net/ipv4/{name}")
 
 
 def joined(seconds: Sequence[dict[str, Any]], column: str) -> list[Any]:
@@ -58,7 +27,7 @@ def test_the_ports_on_the_slow_path_are_named() -> None:
     with Lab() as lab:
         fleet = Fleet(lab)
         hosts = lab.host("client"), lab.host("responder")
-        join_by_two_paths(lab, *hosts)
+        join_by_hash(lab, *hosts, [(FAST_NS // 1000, 300), (SLOW_NS // 1000, 300)])
         ends = [(fleet.agent(host, listen_address=at), at) for host, at in zip(hosts, (CLIENT, RESPONDER), strict=True)]
         seconds = measure(ends, SECONDS, flows=PORTS, rate_hz=2)
     flow, outbound = joined(seconds, "flow"), joined(seconds, "outbound_ns")

@@ -115,6 +115,7 @@ ROUTERS = (
     meshes.router,
     measurements.router,
     on_demand.router,
+    on_demand.path_router,
     aged.router,
     pins.router,
     artifacts.router,

@@ -31,6 +31,17 @@ export const onDemandListQuery = (meshId: string, source: string, target: string
     refetchInterval: ({ state }) => (state.data?.items.every(isOver) === false ? REFETCH_MS : false),
   })
 
+/** Which source ports are faster, by the sweeps of a path. */
+export const sourcePortsQuery = (meshId: string, source: string, target: string, sweeps: number) =>
+  queryOptions({
+    queryKey: [KEY, 'ports', meshId, source, target, sweeps],
+    queryFn: () => get(sourcePortsOf, { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target } }),
+    enabled: sweeps > 0,
+  })
+
+/** The operation that a client library reads the advice from. */
+export const sourcePortsOf = '/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/source-ports'
+
 export const useMeasureNow = () =>
   useAction((body: OnDemandInput, key) => post('/v1/on-demand-measurements', { body, key }), [[KEY, 'of']])
 

@@ -58,6 +58,11 @@ def measure(
         for direction in ("outbound", "inbound"):
             if (probes := result[f"{direction}_probes"]) is not None:
                 print(f"{direction:10s}{_probes(probes)}")
+        if source_ports > 1:
+            ends = "paths/{source_vm_id}/{target_vm_id}".format_map(body)
+            advice = client.get(f"/v1/meshes/{body['mesh_id']}/{ends}/source-ports")
+            print(advice["words"])
+            print("faster    ", *advice["faster"])
     if result["status"] == "no_data":
         raise Exit(1)
 

@@ -58,6 +58,23 @@ def newest_probed(
     ).one_or_none()
 
 
+def sweeps_of(session: Session, mesh_id: UUID, source: UUID, target: UUID, most: int) -> list[OnDemandMeasurement]:
+    """Return the newest measurements over several source ports of one VM towards another, the newest first."""
+    return list(
+        session.scalars(
+            select(OnDemandMeasurement)
+            .where(
+                OnDemandMeasurement.mesh_id == mesh_id,
+                OnDemandMeasurement.client_vm_id == source,
+                OnDemandMeasurement.source_ports > 1,
+                (OnDemandMeasurement.source_vm_id == target) | (OnDemandMeasurement.target_vm_id == target),
+            )
+            .order_by(OnDemandMeasurement.starts_at.desc(), OnDemandMeasurement.key.desc())
+            .limit(most)
+        )
+    )
+
+
 def seconds_of(session: Session, measurement_ids: Collection[UUID]) -> dict[UUID, int]:
     """Return the number of stored seconds of measurements; none is no entry."""
     rows = session.execute(

@@ -8,17 +8,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.fleet.meshes.models import OnDemandMeasurement
-from sinemora.fleet.meshes.plan import MeshState
+from sinemora.fleet.meshes.plan import Member, MeshState
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.csv_rows import csv_text
 from sinemora.measurements.on_demand import queries, schemas
 from sinemora.measurements.on_demand.models import OnDemandWindow
 from sinemora.measurements.on_demand.path_probes import EcnFields, count_probes
-from sinemora.measurements.on_demand.port_paths import paths_of
+from sinemora.measurements.on_demand.port_paths import PortAdvice, advise, paths_of, sweep_of
 from sinemora.measurements.on_demand.summary import Delays, Exchanges, Losses, summarise
 from sinemora.measurements.query.axis import end_of
 from sinemora.measurements.schemas import PathEnd
 
+SWEEPS_MOST = 10
+"""Newest sweeps of a pair that are compared."""
 # From the end of the last second until it has arrived: the loss deadline, a wakeup, the way.
 _LAST_ARRIVES = timedelta(seconds=8)
 # In the order of `Exchanges`; seconds stored by earlier versions lack them.
@@ -53,6 +55,56 @@ def result_of(session: Session, row: OnDemandMeasurement) -> schemas.OnDemandRes
         inbound_paths=_paths(windows, all_of.flow, all_of.inbound_ns, all_of.inbound_lost),
         outbound_probes=_probes(row, all_of.outbound_ecn, all_of.outbound_reversed),
         inbound_probes=_probes(row, all_of.inbound_ecn, all_of.inbound_reversed),
+    )
+
+
+def source_ports_of(session: Session, mesh: MeshState, source: Member, target: Member) -> schemas.SourcePortsRead:
+    """Return which source ports of a VM reach another one faster, by its newest sweeps."""
+    sweeps = []
+    for row in queries.sweeps_of(session, mesh.id, source.id, target.id, SWEEPS_MOST):
+        windows = queries.windows_of(session, row.id)
+        ports = max((window.ports for window in windows), key=len, default=[])
+        exchanges = joined([exchanges_of(row, window) for window in windows])
+        sweeps.append(sweep_of(row.starts_at, ports, exchanges))
+    found = advise([sweep for sweep in sweeps if sweep is not None])
+    ends = {"source": end_of(source), "target": end_of(target)}
+    if found is None:
+        words = f"No sweep yet: measure from {source.name} to {target.name} with 16 or more source ports."
+        return schemas.SourcePortsRead(
+            **ends,
+            measured_at=None,
+            faster=[],
+            faster_by_ns=None,
+            since=None,
+            agreeing=0,
+            sweeps=0,
+            ports=[],
+            words=words,
+        )
+    excess = found.newest.excess_ns
+    return schemas.SourcePortsRead(
+        **ends,
+        measured_at=found.newest.at,
+        faster=sorted(found.newest.fast) if found.faster_by_ns else [],
+        faster_by_ns=found.faster_by_ns,
+        since=found.since,
+        agreeing=found.agreeing,
+        sweeps=found.compared,
+        ports=[schemas.SourcePortRead(port=port, slower_by_ns=excess[port]) for port in sorted(excess)],
+        words=_words(source, target, found),
+    )
+
+
+def _words(source: Member, target: Member, found: PortAdvice) -> str:
+    count, fast = len(found.newest.excess_ns), len(found.newest.fast)
+    of = f"by {found.agreeing} of {found.compared} sweeps of these ports"
+    if not found.faster_by_ns:
+        above = f"{found.newest.hidden_ns / 1e3:.1f} µs"
+        return f"No difference above {above} between {count} source ports of {source.name} to {target.name}, {of}."
+    return (
+        f"{fast} of {count} source ports of {source.name} reach {target.name} and back"
+        f" {found.faster_by_ns / 1e3:.1f} µs faster than the others, {of}. They were measured to UDP port"
+        f" {target.event_port}. To another port, or by TCP, others may be faster: compare a few there first."
     )
 
 

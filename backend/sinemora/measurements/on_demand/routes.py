@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select
 
@@ -15,9 +15,16 @@ from sinemora.kit.errors import responses
 from sinemora.kit.http.paging import Page, Paging, paginate
 from sinemora.measurements.live.publisher import announce
 from sinemora.measurements.on_demand import reading, service
-from sinemora.measurements.on_demand.schemas import OnDemandCreate, OnDemandRead, OnDemandResult, OnDemandWindowCreate
+from sinemora.measurements.on_demand.schemas import (
+    OnDemandCreate,
+    OnDemandRead,
+    OnDemandResult,
+    OnDemandWindowCreate,
+    SourcePortsRead,
+)
 
 router = signed_in_router("/v1/on-demand-measurements", "measurements")
+path_router = signed_in_router("/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}", "measurements")
 agent_router = signed_in_agents(404, 409, 422)
 
 
@@ -74,6 +81,18 @@ def export_exchanges(measurement_id: UUID, session: SessionDep, actor: Viewer) -
     name = f"exchanges-{measurement_id}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@path_router.get("/source-ports")
+def read_source_ports(
+    mesh_id: UUID, source_vm_id: UUID, target_vm_id: UUID, session: SessionDep, actor: Viewer, response: Response
+) -> SourcePortsRead:
+    """Return which source ports of a VM reach another one faster, by the newest sweeps of on-demand measurements.
+
+    Small enough for a client library, which may keep it for a minute.
+    """
+    response.headers["Cache-Control"] = "private, max-age=60"
+    return service.source_ports(session, mesh_id, source_vm_id, target_vm_id)
 
 
 @agent_router.post("/on-demand-windows", status_code=204)

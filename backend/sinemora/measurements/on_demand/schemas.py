@@ -103,7 +103,7 @@ class OnDemandRead(Read):
 
 
 class OnDemandPathRead(Read):
-    """Distinct path of a direction with its source ports: base delay (first quartile), excess over the fastest path."""
+    """Distinct path of a direction with its source ports: base delay (5 % are below), excess over the fastest path."""
 
     ports: list[int]
     base_ns: int
@@ -124,6 +124,28 @@ class OnDemandResult(OnDemandRead):
     inbound_paths: list[OnDemandPathRead]
     outbound_probes: PathProbesRead | None
     inbound_probes: PathProbesRead | None
+
+
+class SourcePortRead(Read):
+    """Source port with the excess of its delay over the fastest one, both directions together."""
+
+    port: int
+    slower_by_ns: int
+
+
+class SourcePortsRead(Read):
+    """Which source ports of a VM reach another one faster, by sweeps. Null without a sweep that answers it."""
+
+    source: PathEnd
+    target: PathEnd
+    measured_at: datetime | None
+    faster: list[int]
+    faster_by_ns: int | None
+    since: datetime | None
+    agreeing: int
+    sweeps: int
+    ports: list[SourcePortRead]
+    words: str
 
 
 _Flags = Annotated[list[bool | None], Field(max_length=_EXCHANGES_MAX)]

@@ -20,13 +20,14 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError, existing
 from sinemora.measurements.on_demand import queries
 from sinemora.measurements.on_demand.models import OnDemandWindow
-from sinemora.measurements.on_demand.reading import csv_of, read_row, result_of, second_of
+from sinemora.measurements.on_demand.reading import csv_of, read_row, result_of, second_of, source_ports_of
 from sinemora.measurements.on_demand.schemas import (
     OnDemandCreate,
     OnDemandRead,
     OnDemandResult,
     OnDemandSecond,
     OnDemandWindowCreate,
+    SourcePortsRead,
 )
 from sinemora.measurements.query.series.paths import path_ends
 
@@ -86,6 +87,12 @@ def get(session: Session, measurement_id: UUID) -> OnDemandMeasurement:
 def read(session: Session, measurement_id: UUID) -> OnDemandResult:
     """Return a measurement with its seconds. ProductError `on_demand_measurement_unknown`."""
     return result_of(session, get(session, measurement_id))
+
+
+def source_ports(session: Session, mesh_id: UUID, source_vm_id: UUID, target_vm_id: UUID) -> SourcePortsRead:
+    """Return which source ports of a VM reach another one faster. ProductError `mesh_unknown`, `path_unknown`."""
+    mesh = mesh_state(session, mesh_id)
+    return source_ports_of(session, mesh, *path_ends(mesh, source_vm_id, target_vm_id))
 
 
 def stop(session: Session, actor: Actor, measurement_id: UUID) -> OnDemandRead:

@@ -163,25 +163,37 @@ def test_delays_are_from_source_to_target_also_if_the_target_sends(owner: Member
     assert (result["inbound"]["min_ns"], result["outbound"]["min_ns"]) == (100, 1000)
 
 
-def test_a_sweep_names_the_ports_of_each_path(owner: Member, mesh: MeshWorld):
-    made = owner.created(URL, path_of(mesh) | {"source_ports": 4, "rate_hz": 128})
+def test_a_sweep_names_the_ports_of_each_path_and_advises_the_faster_ones(owner: Member, mesh: MeshWorld):
+    made = owner.created(URL, path_of(mesh) | {"source_ports": 16, "rate_hz": 128})
     key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
-    flow = [0, 1, 2, 3] * 32
+    flow, ports = [*range(16)] * 24, [319, *range(40001, 40016)]
     changes = {
-        "ports": [319, 40001, 40002, 40003],
-        "at_ns": [at * 7_000_000 for at in range(128)],
+        "ports": ports,
+        "at_ns": [at * 2_500_000 for at in range(384)],
         "flow": flow,
         # Port 40002 takes a path that is 80 µs longer, and back all ports take one.
         "outbound_ns": [100_000 + at * 10 + 80_000 * (port == 2) for at, port in enumerate(flow)],
-        "inbound_ns": [90_000 + at * 10 for at in range(128)],
-        "outbound_lost": [False] * 128,
-        "inbound_lost": [False] * 128,
+        "inbound_ns": [90_000 + at * 10 for at in range(384)],
+        "outbound_lost": [False] * 384,
+        "inbound_lost": [False] * 384,
     }
-    mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=second(key, starts, **changes))
+    url = "/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/source-ports"
+    nothing = owner.get(url.format_map(path_of(mesh))).json()
+    assert (nothing["faster"], nothing["sweeps"], nothing["words"].partition(":")[0]) == ([], 0, "No sweep yet")
+    for at in (0, 1):
+        body = second(key, starts + timedelta(seconds=at), **changes)
+        assert mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=body).status_code == 204
+    others = [port for port in ports if port != 40002]
     result = owner.get(url_of(made["id"])).json()
-    assert [path["ports"] for path in result["outbound_paths"]] == [[319, 40001, 40003], [40002]]
+    assert [path["ports"] for path in result["outbound_paths"]] == [others, [40002]]
     assert result["outbound_paths"][1]["slower_by_ns"] == pytest.approx(80_000, abs=500)
-    assert [path["ports"] for path in result["inbound_paths"]] == [[319, 40001, 40002, 40003]]
+    assert [path["ports"] for path in result["inbound_paths"]] == [ports]
+    advice = owner.get(url.format_map(path_of(mesh))).json()
+    assert advice["faster"] == others
+    assert advice["faster_by_ns"] == pytest.approx(80_000, abs=500)
+    assert (advice["agreeing"], advice["sweeps"], advice["since"]) == (1, 1, made["starts_at"])
+    assert "µs faster than the others, by 1 of 1 sweeps" in advice["words"]
+    assert owner.get(url.format_map(path_of(mesh, 1, 0))).json()["sweeps"] == 0  # these were no ports of the other VM
 
 
 PROBED = {

@@ -1,9 +1,13 @@
 """Paths behind source ports, against simulated fabrics whose paths are known."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
-from sinemora.measurements.on_demand.port_paths import SAMPLES, paths_of
+from sinemora.measurements.on_demand.port_paths import SAMPLES, PortSweep, advise, paths_of, sweep_of
+from sinemora.measurements.on_demand.summary import Exchanges
 from tests.seeds import seeds
 
 
@@ -61,3 +65,40 @@ def test_ports_with_few_delays_are_on_no_path():
     (path,) = paths_of(4, flow, kept, lost)
     assert path.ports == (0, 1, 3)
     assert paths_of(4, [], [], []) == []
+
+
+def exchanges_of(flow: list[int], delays: list[int | None], lost: list[bool | None]) -> Exchanges:
+    """Return exchanges with these outbound delays, and 90 µs back."""
+    size, nothing = len(flow), [None] * len(flow)
+    return Exchanges([*range(size)], flow, delays, [90_000] * size, lost, [False] * size, *[nothing] * 4)
+
+
+def swept(offsets_ns: list[int], seed: int, day: int = 1) -> tuple[list[int], PortSweep]:
+    """Return the true path of each port, and a sweep of ports from 40000 on."""
+    truth, *exchanges = sweep(offsets_ns, seed)
+    found = sweep_of(datetime(2026, 11, day, tzinfo=UTC), range(40_000, 40_064), exchanges_of(*exchanges))
+    assert found is not None
+    return truth, found
+
+
+def test_advice_names_the_faster_ports_and_none_where_all_are_alike():
+    for seed in seeds(range(40)):
+        truth, found = swept([0, 50_000], seed)
+        assert found.fast == {40_000 + port for port, path in enumerate(truth) if path == 0}
+    false = sum(len(swept([0], seed)[1].fast) < 64 for seed in seeds(range(100)))
+    assert false == 0
+
+
+def test_advice_says_since_when_and_how_often_the_same_ports_were_faster():
+    _, first = swept([0, 50_000], 1, day=1)
+    _, other = swept([0, 50_000], 2, day=2)
+    days = [swept([0, 50_000], 1, day)[1] for day in (3, 4)]
+    advice = advise([days[1], other, first, days[0]])
+    assert advice is not None
+    assert (advice.newest, advice.since, advice.agreeing, advice.compared) == (days[1], days[0].at, 3, 4)
+    assert advice.faster_by_ns == pytest.approx(50_000, abs=5_000)
+    elsewhere = replace(first, excess_ns={1: 0, 2: 9_000}, fast=frozenset({1}))  # other ports say nothing
+    assert advise([days[0], elsewhere]).compared == 1
+    assert advise([]) is None
+    few = sweep([0, 50_000], 1, ports=8)[1:]
+    assert sweep_of(first.at, range(8), exchanges_of(*few)) is None

@@ -113,3 +113,26 @@ test.each([
     expect(sent.some(({ to }) => to === 'POST /v1/on-demand-measurements')).toBe(false)
   },
 )
+
+test('sweeps say which source ports are faster, and where a program reads it', async () => {
+  const advice = {
+    source: end('1', 'a-1'),
+    target: end('2', 'b-1'),
+    measured_at: RUN.starts_at,
+    faster: [40_001, 40_003],
+    faster_by_ns: 50_000,
+    since: RUN.starts_at,
+    agreeing: 2,
+    sweeps: 2,
+    ports: [],
+    words: '2 of 4 source ports are faster.',
+  }
+  mockApi({
+    'GET /v1/on-demand-measurements': [{ ...RUN, status: 'completed', source_ports: 4 }],
+    'GET /v1/meshes/m/paths/1/2/source-ports': advice,
+  })
+  await showPage(<OnDemandTab meshId="m" source="1" target="2" clock="utc" open={undefined} onOpen={() => {}} />)
+  const shown = await screen.findByRole('region', { name: 'Faster source ports' })
+  expect(shown.textContent).toMatch(/2 of 4 source ports are faster\. So since .*Faster: 40001, 40003\./)
+  expect(shown.textContent).toContain('/v1/meshes/m/paths/1/2/source-ports')
+})

@@ -2,8 +2,15 @@ import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useEdits } from '~/api/access'
-import { onDemandListQuery, onDemandQuery, useMeasureNow } from '~/api/onDemand'
-import type { OnDemandInput } from '~/api/types'
+import {
+  isOver,
+  onDemandListQuery,
+  onDemandQuery,
+  sourcePortsOf,
+  sourcePortsQuery,
+  useMeasureNow,
+} from '~/api/onDemand'
+import type { OnDemand, OnDemandInput } from '~/api/types'
 import { type Clock, formatMoment } from '~/lib/time'
 import { pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -41,6 +48,11 @@ export function OnDemandTab({ meshId, source, target, clock, open, onOpen }: Pro
       ) : (
         <p className={pageStyles.quiet}>{strings.viewersCannot}</p>
       )}
+      <SourcePorts
+        ends={[meshId, source, target]}
+        clock={clock}
+        sweeps={list.data?.items.filter(isSwept).length ?? 0}
+      />
       {open && <Shown id={open} clock={clock} mayStop={edits} />}
       <section className={styles.newest}>
         <h2>{strings.earlier}</h2>
@@ -97,6 +109,34 @@ export function OnDemandTab({ meshId, source, target, clock, open, onOpen }: Pro
 
 const lengthOf = ({ starts_at, ends_at }: { starts_at: string; ends_at: string }) =>
   Math.round((Date.parse(ends_at) - Date.parse(starts_at)) / 1_000)
+
+/** Return true for a measurement over several source ports that has ended. */
+const isSwept = (one: Pick<OnDemand, 'source_ports' | 'status'>) =>
+  one.source_ports > 1 && one.status !== 'no_data' && isOver(one)
+
+interface SourcePortsProps {
+  ends: [meshId: string, source: string, target: string]
+  clock: Clock
+  sweeps: number
+}
+
+/** Which source ports are faster, since when, and where a client library reads it; nothing before the first sweep. */
+function SourcePorts({ ends, clock, sweeps }: SourcePortsProps) {
+  const { data } = useQuery(sourcePortsQuery(...ends, sweeps))
+  if (!data?.since) return null
+  const [mesh_id, source_vm_id, target_vm_id] = ends
+  const names: Record<string, string> = { mesh_id, source_vm_id, target_vm_id }
+  return (
+    <section className={styles.newest} aria-label={strings.sourcePorts}>
+      <h2>{strings.sourcePorts}</h2>
+      <p>{`${data.words} ${strings.soSince(formatMoment(new Date(data.since), clock))}`}</p>
+      {data.faster.length > 0 && <p className={styles.source}>{strings.faster(data.faster.join(', '))}</p>}
+      <p className={styles.source}>
+        {strings.readBy} <code>{sourcePortsOf.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '')}</code>
+      </p>
+    </section>
+  )
+}
 
 type Ends = Pick<OnDemandInput, 'mesh_id' | 'source_vm_id' | 'target_vm_id'>
 
