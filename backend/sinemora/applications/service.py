@@ -148,7 +148,7 @@ def update_application(
 def _placed(application: Application) -> list[object]:
     """Return tasks and edges as a value, to find out whether a declaration changes them."""
     edges = sorted((edge.source_task_id, edge.target_task_id, edge.weight) for edge in application.edges)
-    return [*(_task_written(task) for task in application.tasks), *edges]
+    return [*(task_written(task) for task in application.tasks), *edges]
 
 
 def _set_following(application: Application, stopped: str | None) -> None:
@@ -201,12 +201,12 @@ def _attach(application: Application, entry: CatalogueEntry) -> None:
 
 def _replace_tasks(session: Session, application: Application, body: ApplicationUpdate) -> None:
     """Replace tasks, edges or both, validated together as in a new declaration."""
-    tasks = body.tasks or [_task_written(task) for task in application.tasks]
+    tasks = body.tasks or [task_written(task) for task in application.tasks]
     names = {task.id: task.name for task in application.tasks}
     edges = body.edges
     if edges is None:
         starry = any(task.root for task in tasks)
-        edges = [] if starry else [_edge_written(edge, names) for edge in application.edges]
+        edges = [] if starry else [edge_written(edge, names) for edge in application.edges]
     try:
         checked = ApplicationCreate.model_validate(
             {"name": application.name, "mesh": str(application.mesh_id), "curve": "-", "tasks": tasks, "edges": edges}
@@ -219,18 +219,27 @@ def _replace_tasks(session: Session, application: Application, body: Application
             "Invalid request: see `errors`.",
             errors=[{"pointer": "#/edges" if body.tasks is None else "#/tasks", "message": message}],
         ) from None
+    replace_tasks(session, application, checked.tasks, checked.edges)
+
+
+def replace_tasks(
+    session: Session, application: Application, tasks: Sequence[TaskWrite], edges: Sequence[EdgeWrite]
+) -> None:
+    """Replace tasks and edges; tasks of the same names stay those they are. ProductErrors of `create_application`."""
     application.edges.clear()
     session.flush()
-    _set_tasks(session, application, checked.tasks, checked.edges)
+    _set_tasks(session, application, tasks, edges)
 
 
-def _task_written(task: Task) -> TaskWrite:
+def task_written(task: Task) -> TaskWrite:
+    """Return the declaration of a task."""
     fields = ("name", "root", "pinned", "slots", "cpu_millicores", "memory_mib")
     vm = None if task.vm_id is None else str(task.vm_id)
     return TaskWrite(vm=vm, **{field: getattr(task, field) for field in fields})
 
 
-def _edge_written(edge: Edge, names: dict[UUID, str]) -> EdgeWrite:
+def edge_written(edge: Edge, names: dict[UUID, str]) -> EdgeWrite:
+    """Return the declaration of an edge, with the names of tasks by id."""
     return EdgeWrite(source=names[edge.source_task_id], target=names[edge.target_task_id], weight=edge.weight)
 
 

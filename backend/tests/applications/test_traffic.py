@@ -314,6 +314,25 @@ def test_links_of_a_graph_weigh_by_their_share(mesh: MeshWorld):
     assert mesh.owner.get(f"/v1/applications/{application['id']}").json()["following"]["stopped"] is None
 
 
+@pytest.mark.agents(5)
+def test_a_client_of_a_graph_that_is_gone_waits_with_its_links_until_another_is_seen(mesh: MeshWorld):
+    report(mesh, 0, 2, 3, of_2=3 * MB, back=20)
+    application = accepted(mesh, proposals(mesh)[0]["key"])
+    own = f"/v1/applications/{application['id']}"
+    report(mesh, 0, 2, windows=19, of_2=3 * MB)
+    tasks.follow()
+    waiting = mesh.owner.get(own).json()
+    assert placed(waiting) == {"a-1": "a-1", "c-1": "c-1", "a-2": None}
+    weights = {edge["source"]: edge["weight"] for edge in waiting["edges"]}
+    assert weights == {"c-1": 1, "a-2": pytest.approx(0.25, abs=0.01)}
+    report(mesh, 0, 4, windows=2)
+    tasks.follow()
+    moved = mesh.owner.get(own).json()
+    assert placed(moved) == {"a-1": "a-1", "c-1": "c-1", "a-2": "b-2"}
+    assert {task["id"] for task in moved["tasks"]} == {task["id"] for task in application["tasks"]}
+    assert {edge["source"] for edge in moved["edges"]} == {"c-1", "a-2"}
+
+
 @pytest.mark.agents(3)
 def test_of_two_people_who_accept_one_gets_a_plain_answer(mesh: MeshWorld):
     report(mesh, 0, 1, 2)

@@ -12,7 +12,7 @@ from sinemora.access.tenants import audit
 from sinemora.access.tenants.access import Actor
 from sinemora.access.tenants.models import Tenant
 from sinemora.applications import service as applications
-from sinemora.applications.models import Application, Edge, Task, TrafficDecision
+from sinemora.applications.models import Application, TrafficDecision
 from sinemora.applications.queries import applications_named
 from sinemora.applications.schemas import (
     EDGES_MAX,
@@ -247,16 +247,7 @@ def _declared(chosen: list[core.Proposal], vms: Mapping[UUID, Vm]) -> tuple[list
     is_star = len(chosen) == 1 and core.is_star(weights)
     order = sorted(ends, key=lambda vm_id: (vm_id not in servers, vms[vm_id].name))
     tasks = [TaskWrite(name=vms[vm_id].name, vm=str(vm_id), root=is_star and vm_id in servers) for vm_id in order]
-    if is_star:
-        return tasks, []
-    return tasks, [
-        EdgeWrite(source=vms[client].name, target=vms[server].name, weight=_weight(share))
-        for (client, server), share in weights.items()
-    ]
-
-
-def _weight(share: float) -> float:
-    return max(round(share, 3), _WEIGHT_MIN)
+    return tasks, [] if is_star else _edges(weights, {vm_id: vm.name for vm_id, vm in vms.items()})
 
 
 def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
@@ -272,32 +263,27 @@ def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
         pairs = [(one, core.matching(proposals, one.port, one.server_vm_ids)) for one in decisions]
         seen = [proposal for _, proposal in pairs if proposal is not None]
         application = session.get(Application, application_id)
-        if application is None or not seen or not _change(application, decisions, seen, vms, now):
+        if application is None or not seen or not _change(application, seen, now):
             continue
         lock_mesh(session, mesh_id)
         application = locked(session, Application, application_id)
         if application is None:  # deleted meanwhile
             continue
         session.refresh(application)
-        if any(decision.stopped for decision in application.traffic):
+        change = _change(application, seen, now)
+        if change is None or any(decision.stopped for decision in application.traffic):
             continue
-        changes = _follow_one(session, application, decisions, seen, vms, now)
+        _write(session, application, *change, {vm_id: vms[vm_id].name for vm_id in vms}, seen)
         for decision, proposal in pairs:
             if proposal is not None:
                 decision.server_vm_ids = list(proposal.servers)
-        if changes:
-            audit.record(session, None, "application.followed", application.id, application.name, **changes)
 
 
 def _change(
-    application: Application,
-    decisions: Sequence[TrafficDecision],
-    seen: Sequence[core.Proposal],
-    vms: Mapping[UUID, Vm],
-    now: datetime,
+    application: Application, seen: Sequence[core.Proposal], now: datetime
 ) -> tuple[core.Changes, dict[tuple[UUID, UUID], float]] | None:
     """Return the changes of tasks and the new weights of an application; None where nothing changed."""
-    since = max(decision.since for decision in decisions)
+    since = max(decision.since for decision in application.traffic)
     servers = {vm_id for proposal in seen for vm_id in proposal.servers}
     tasks = [
         core.FollowedTask(
@@ -314,76 +300,66 @@ def _change(
     changes = core.follow(tasks, seen, now)
     weights = core.weights_of(core.current([edge for proposal in seen for edge in proposal.edges]))
     vm_of = {task.id: task.vm_id for task in application.tasks}
-    stored = {frozenset((vm_of[edge.source_task_id], vm_of[edge.target_task_id])): edge for edge in application.edges}
-    drift = sum(
-        abs(share - (stored[pair].weight if (pair := frozenset(ends)) in stored else 0.0))
-        for ends, share in weights.items()
-    )
-    is_graph = bool(application.edges)
-    return (changes, weights) if changes or (is_graph and drift > _DRIFT) else None
+    stored = {
+        frozenset((vm_of[edge.source_task_id], vm_of[edge.target_task_id])): edge.weight for edge in application.edges
+    }
+    drift = sum(abs(share - stored.get(frozenset(ends), 0.0)) for ends, share in weights.items())
+    return (changes, weights) if changes or (stored and drift > _DRIFT) else None
 
 
-def _follow_one(
+def _write(
     session: Session,
     application: Application,
-    decisions: Sequence[TrafficDecision],
+    changes: core.Changes,
+    weights: Mapping[tuple[UUID, UUID], float],
+    vm_names: Mapping[UUID, str],
     seen: Sequence[core.Proposal],
-    vms: Mapping[UUID, Vm],
-    now: datetime,
-) -> dict[str, object]:
-    """Write the changes of an application that is locked; return them in words for the audit log."""
-    change = _change(application, decisions, seen, vms, now)
-    if change is None:
-        return {}
-    changes, weights = change
-    by_id = {task.id: task for task in application.tasks}
-    described = {
-        "moved": {by_id[task_id].name: vms[vm_id].name for task_id, vm_id in changes.moved.items()},
-        "added": [vms[vm_id].name for vm_id in changes.added],
-        "waiting": [by_id[task_id].name for task_id in changes.waiting],
-        "removed": [by_id[task_id].name for task_id in changes.removed],
-    }
-    old = [(edge.source_task_id, edge.target_task_id, edge.weight) for edge in application.edges]
-    is_graph = bool(old)
-    application.edges.clear()
-    session.flush()
-    for task_id in changes.removed:
-        application.tasks.remove(by_id.pop(task_id))
-    session.flush()
-    for task_id, vm_id in changes.moved.items():
-        by_id[task_id].vm_id = vm_id
-    for task_id in changes.waiting:
-        by_id[task_id].vm_id = None
-    names = {task.name for task in application.tasks}
-    position = max((task.position for task in application.tasks), default=0)
-    for vm_id in changes.added[: TASKS_MAX - len(application.tasks)]:
-        names.add(name := _free(vms[vm_id].name, names))
-        position += 1
-        task = Task(name=name, position=position, vm_id=vm_id, root=False, pinned=False, slots=1)
-        task.cpu_millicores = task.memory_mib = 0
-        application.tasks.append(task)
-    session.flush()
+) -> None:
+    """Write the changes of an application that is locked, and its new weights if it is a graph."""
+    names = {task.id: task.name for task in application.tasks}
     servers = {vm_id for proposal in seen for vm_id in proposal.servers}
-    if is_graph or servers & set(changes.added):
-        for task in application.tasks:
-            task.root = False
-        task_of = {task.vm_id: task.id for task in reversed(application.tasks)}
-        kept = {
-            frozenset((source, target)): (source, target, weight)
-            for source, target, weight in old
-            if source in by_id and target in by_id and None in (by_id[source].vm_id, by_id[target].vm_id)
-        }
-        observed = {
-            frozenset((task_of[client], task_of[server])): (task_of[client], task_of[server], _weight(share))
-            for (client, server), share in weights.items()
-            if client in task_of and server in task_of
-        }
-        edges = list({**kept, **observed}.values())[:EDGES_MAX]
-        if not edges:  # a star without any client for now
-            application.tasks[0].root = True
-        application.edges = [
-            Edge(source_task_id=source, target_task_id=target, weight=weight) for source, target, weight in edges
+    is_graph = bool(application.edges) or not servers.isdisjoint(changes.added)
+    tasks: dict[str, TaskWrite] = {}
+    for task in application.tasks:
+        if task.id not in changes.removed:
+            written = applications.task_written(task)
+            if task.id in changes.waiting:
+                written.vm = None
+            elif task.id in changes.moved:
+                written.vm = str(changes.moved[task.id])
+            written.root = task.root and not is_graph
+            tasks[task.name] = written
+    for vm_id in changes.added[: max(TASKS_MAX - len(tasks), 0)]:
+        name = _free(vm_names[vm_id], set(tasks))
+        tasks[name] = TaskWrite(name=name, vm=str(vm_id))
+    edges: list[EdgeWrite] = []
+    if is_graph:
+        task_on = {UUID(task.vm): name for name, task in tasks.items() if task.vm}
+        kept = [applications.edge_written(edge, names) for edge in application.edges]
+        edges = [
+            *(edge for edge in kept if _waits(tasks.get(edge.source), tasks.get(edge.target))),
+            *_edges({pair: share for pair, share in weights.items() if task_on.keys() >= set(pair)}, task_on),
         ]
+        if not edges:
+            next(iter(tasks.values())).root = True
+    if changes:
+        by_vm = {name: vm_names[vm_id] for task_id, vm_id in changes.moved.items() if (name := names[task_id])}
+        added = [vm_names[vm_id] for vm_id in changes.added]
+        others = {kind: [names[task_id] for task_id in getattr(changes, kind)] for kind in ("waiting", "removed")}
+        detail = {"moved": by_vm, "added": added, **others}
+        audit.record(session, None, "application.followed", application.id, application.name, **detail)
+    applications.replace_tasks(session, application, list(tasks.values()), edges)
     application.updated_at = datetime.now(UTC)
     session.flush()
-    return {name: value for name, value in described.items() if value}
+
+
+def _waits(*ends: TaskWrite | None) -> bool:
+    """Return true for the ends of an edge of which one waits, so that nothing is observed of it."""
+    return None not in ends and not all(end and end.vm for end in ends)
+
+
+def _edges(weights: Mapping[tuple[UUID, UUID], float], name_of: Mapping[UUID, str]) -> list[EdgeWrite]:
+    return [
+        EdgeWrite(source=name_of[client], target=name_of[server], weight=max(round(share, 3), _WEIGHT_MIN))
+        for (client, server), share in weights.items()
+    ][:EDGES_MAX]
