@@ -43,8 +43,8 @@ ORDER BY 1, 5, 2, 3, 4, 6
 ON CONFLICT DO NOTHING
 """
 _LOCK = """
-SELECT v.key, d.day, d.seen FROM traffic_days d JOIN vms v ON v.tenant_id = d.tenant_id AND v.id = d.vm_id
-WHERE (v.key, d.day) IN (SELECT * FROM unnest(%b::int[], %b::date[]))
+SELECT v.key, d.day, d.seen FROM unnest(%b::int[], %b::date[]) AS i(vm_key, day) JOIN vms v ON v.key = i.vm_key
+JOIN traffic_days d ON d.tenant_id = v.tenant_id AND d.vm_id = v.id AND d.day = i.day
 ORDER BY d.tenant_id, d.vm_id, d.day FOR UPDATE OF d
 """
 _ADD_DAYS = """
@@ -57,15 +57,18 @@ FROM unnest(%b::int[], %b::date[], %b::bytea[], %b::bigint[], %b::bigint[], %b::
      AS i(vm_key, day, seen, connections, bytes_sent, bytes_received, left_out) JOIN vms v ON v.key = i.vm_key
 WHERE d.tenant_id = v.tenant_id AND d.vm_id = v.id AND d.day = i.day
 """
+# The rows are there: of an update with a join PostgreSQL reads all edges of a port.
 _ADD_EDGES = f"""
-UPDATE traffic_edges e
-SET connections = e.connections + i.connections, windows = e.windows + i.windows,
-    bytes_to_server = e.bytes_to_server + CASE WHEN i.serves THEN i.bytes_received ELSE i.bytes_sent END,
-    bytes_to_client = e.bytes_to_client + CASE WHEN i.serves THEN i.bytes_sent ELSE i.bytes_received END,
-    first_at = least(e.first_at, i.first_at), last_at = greatest(e.last_at, i.last_at)
-{_PAIRS}
-WHERE e.tenant_id = v.tenant_id AND e.day = i.day AND e.client_vm_id = {_CLIENT} AND e.server_vm_id = {_SERVER}
-    AND e.port = i.port AND e.reported_by = {_REPORTED_BY}
+INSERT INTO traffic_edges AS e (tenant_id, client_vm_id, server_vm_id, port, day, reported_by, connections, windows,
+                                bytes_to_server, bytes_to_client, first_at, last_at)
+SELECT v.tenant_id, {_CLIENT}, {_SERVER}, i.port, i.day, {_REPORTED_BY}, i.connections, i.windows,
+       CASE WHEN i.serves THEN i.bytes_received ELSE i.bytes_sent END,
+       CASE WHEN i.serves THEN i.bytes_sent ELSE i.bytes_received END, i.first_at, i.last_at {_PAIRS}
+ON CONFLICT (tenant_id, day, client_vm_id, server_vm_id, port, reported_by) DO UPDATE
+SET connections = e.connections + EXCLUDED.connections, windows = e.windows + EXCLUDED.windows,
+    bytes_to_server = e.bytes_to_server + EXCLUDED.bytes_to_server,
+    bytes_to_client = e.bytes_to_client + EXCLUDED.bytes_to_client,
+    first_at = least(e.first_at, EXCLUDED.first_at), last_at = greatest(e.last_at, EXCLUDED.last_at)
 """
 
 
