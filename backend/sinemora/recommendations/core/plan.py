@@ -132,7 +132,7 @@ def terraform(plan: Plan) -> str:
     does_not = (
         "create, address or fill instances: an instance in another zone is a new one, and its disks stay",
         "choose the VM: a recommendation is applied when its tasks are recorded on the VMs that it names",
-        "name types of instances, subnets or images of the zone",
+        "name types of instances, subnets or images of the zone, nor know tasks of other meshes on these VMs",
     )
     declared = (
         '# The variable that it fits:  variable "vm_zones" {\n'
