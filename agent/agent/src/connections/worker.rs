@@ -156,3 +156,24 @@ fn read(socket: &mut Option<SockDiag>, all: bool) -> io::Result<Reading> {
     }
     Ok(reading)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_a_step_of_time_interrupts_is_not_whole() {
+        let mut window = Window::of(1_000, 30);
+        let ends = [1_019, 1_020, 1_079, 1_140, 600, 619, 631].map(|now_s| window.ended(now_s));
+        let expected = [
+            None,
+            Some((990, true)),
+            Some((1_020, true)),
+            Some((1_050, false)),
+            Some((1_140, false)),
+            None,
+            Some((600, true)),
+        ];
+        assert_eq!(ends, expected);
+    }
+}
