@@ -259,15 +259,16 @@ def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
     ports = {decision.port for decisions in following.values() for decision in decisions}
     vms, edges = _traffic(session, mesh_id, (now - _FOLLOWED).date(), ports)
     proposals = core.proposals(edges, len(vms), at_once=True)
-    for application_id, decisions in following.items():
+    if not edges:
+        return
+    for application in applications_named(session, (), following):
+        decisions = following[application.id]
         pairs = [(one, core.matching(proposals, one.port, one.server_vm_ids)) for one in decisions]
         seen = [proposal for _, proposal in pairs if proposal is not None]
-        application = session.get(Application, application_id)
-        if application is None or not seen or not _change(application, seen, now):
+        if not seen or not _change(application, seen, now):
             continue
         lock_mesh(session, mesh_id)
-        application = locked(session, Application, application_id)
-        if application is None:  # deleted meanwhile
+        if locked(session, Application, application.id) is None:  # deleted meanwhile
             continue
         session.refresh(application)
         change = _change(application, seen, now)
