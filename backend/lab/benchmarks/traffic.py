@@ -1,7 +1,7 @@
 """From traffic to applications, from advice to change: one JSON object a figure. `SEED=` selects worlds.
 
 `ONLY=` one group: next-vm (places of new VMs against brute force), plans (read by the tools that carry them out),
-ports (agents on links by hash; root), agent (cost of counting connections).
+ports (agents on links by hash; root), agent (cost of counting connections), applications (found and followed).
 """
 
 import importlib
@@ -31,6 +31,7 @@ def main(seed: int) -> None:
         "plans": lambda: plans.main(seed),
         "ports": lambda: of_agents("ports").run(),
         "agent": lambda: of_agents("services").run(),
+        "applications": lambda: of_agents("traffic_found").run(),
     }
     for name in selected(groups):
         groups[name]()
