@@ -10,9 +10,6 @@ use super::on_demand::{MARK, MOST as MOST_ON_DEMAND, OnDemand, PathProbes, on_de
 use super::peer::{MOST_FLOWS, Peer, PlanError, check};
 use crate::calendar::LATEST_NS;
 
-/// VMs with which connections are counted.
-const MOST_VMS: usize = 20_000;
-
 /// Peers that this agent measures and answers. Unknown fields are ignored: the backend may be newer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
@@ -133,11 +130,6 @@ impl Plan {
             (0..=LATEST_NS).contains(&self.server_time_ns),
             || "server_time_ns".into(),
             "must be a time between 1970 and 2116",
-        )?;
-        check(
-            (self.service_traffic.as_ref()).is_none_or(|vms| vms.len() <= MOST_VMS),
-            || "service_traffic".into(),
-            "must be at most 20000 addresses",
         )?;
         let mut keys = HashSet::new();
         for (m, mesh) in self.meshes.iter().enumerate() {

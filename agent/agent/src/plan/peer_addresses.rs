@@ -6,6 +6,9 @@ use std::sync::{PoisonError, RwLock};
 
 use super::Plan;
 
+/// VMs with which connections are counted, whatever the plan says; the others count as no VM.
+const MOST_VMS: usize = 20_000;
+
 /// VM keys by address, shared by the thread that follows the plan and those that look an address up.
 #[derive(Debug, Default)]
 pub struct PeerAddresses(RwLock<Addresses>);
@@ -23,7 +26,12 @@ impl PeerAddresses {
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
         let addresses = Addresses {
             peers: peers.map(|peer| (peer.address, peer.vm_key)).collect(),
-            services: plan.service_traffic.clone(),
+            services: (plan.service_traffic.as_ref()).map(|vms| {
+                vms.iter()
+                    .take(MOST_VMS)
+                    .map(|(at, key)| (*at, *key))
+                    .collect()
+            }),
         };
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = addresses;
     }
