@@ -360,6 +360,26 @@ def test_a_dismissed_proposal_stays_so_while_it_grows_and_comes_back_on_demand(m
 
 
 @pytest.mark.agents(3)
+def test_names_and_labels_change_and_each_mesh_decides_for_itself(mesh: MeshWorld):
+    report(mesh, 0, 1, 2)
+    (found,) = proposals(mesh)
+    mesh.owner.put(f"{path(mesh)}/{found['key']}", json={"dismissed": True})
+    server = f"/v1/vms/{mesh.agents[0].vm_id}"
+    for change in ({"name": "renamed"}, {"labels": {"app": "sessions"}}):
+        assert mesh.owner.patch(server, json=change, headers={"If-Match": "*"}).status_code == 200
+    (same,) = proposals(mesh)
+    assert (same["name"], same["servers"][0]["name"]) == ("sessions memcached", "renamed")
+    assert (same["key"], same["state"]) == (found["key"], "dismissed")
+    other = mesh.owner.created("/v1/meshes", {"name": "other"})["id"]
+    for agent in mesh.agents:
+        assert mesh.owner.put(f"/v1/meshes/{other}/vms/{agent.vm_id}").status_code in (200, 204)
+    (there,) = mesh.owner.get(f"/v1/meshes/{other}/traffic-proposals").json()["items"]
+    assert (there["key"], there["state"]) == (found["key"], "open")
+    assert mesh.owner.delete(f"/v1/meshes/{mesh.id}").status_code == 204
+    assert mesh.owner.get(path(mesh)).json()["code"] == "mesh_unknown"
+
+
+@pytest.mark.agents(3)
 def test_who_sees_and_who_changes_proposals(mesh: MeshWorld):
     report(mesh, 0, 1, 2)
     other = mesh.owner.created("/v1/meshes", {"name": "other"})
