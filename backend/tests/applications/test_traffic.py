@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 from uuid import UUID
 
@@ -100,9 +101,8 @@ def followed(edges: list[TrafficEdge], *held: FollowedTask) -> Changes:
 
 
 def held(vm: int | None, **more: Any) -> FollowedTask:
-    return FollowedTask(
-        UUID(int=100 + (99 if vm is None else vm)), None if vm is None else VMS[vm], vm == 0, **{"pinned": False} | more
-    )
+    more = {"serves": vm == 0, "pinned": False} | more
+    return FollowedTask(UUID(int=100 + (99 if vm is None else vm)), None if vm is None else VMS[vm], **more)
 
 
 AGO = {"added_at": NOW - timedelta(minutes=1)}
@@ -189,6 +189,12 @@ TASK = {n: UUID(int=100 + n) for n in range(100)}
             id="the server moved",
         ),
         pytest.param(
+            [talk(a, b, 9042, ago_s=400 if 2 in (a, b) else 0) for a in range(4) for b in range(a)],
+            [held(0, serves=True), held(1, serves=True), held(2, serves=True), held(3)],
+            Changes({}, [], [TASK[2]], []),
+            id="a peer that is gone waits",
+        ),
+        pytest.param(
             [*STAR[:2], *(talk(client, 7, 11211, windows=1) for client in (1, 2))],
             [held(0), held(1), held(2)],
             Changes({}, [], [], []),
@@ -207,20 +213,23 @@ def test_tasks_follow_traffic(edges: list[TrafficEdge], tasks_held: list[Followe
 
 
 def report(
-    mesh: MeshWorld, server: int, *clients: int, port: int = 11211, back: int = 0, windows: int = 4, **sizes: int
+    mesh: MeshWorld,
+    servers: int | tuple[int, ...],
+    *clients: int,
+    port: int = 11211,
+    back: int = 0,
+    windows: int = 4,
+    **sizes: int,
 ):
-    """Store windows in which `clients` used a port of the agent `server`, as both ends report them."""
+    """Store windows in which `clients` used a port of the agents `servers`, as both ends report them."""
     last = int(datetime.now(UTC).timestamp()) // WINDOW_S * WINDOW_S - back * WINDOW_S
-    rows = []
+    by_vm: dict[tuple[int, int], list[ServiceRow]] = {}
     for at in range(last - windows * WINDOW_S, last, WINDOW_S):
-        for client in clients:
+        for server, client in product((servers,) if isinstance(servers, int) else servers, clients):
             size = sizes.get(f"of_{client}", MB)
             for end, peer, serves in ((server, client, True), (client, server, False)):
-                one = ServiceRow(mesh.agents[peer].vm_key, port, serves, 1, size, size)
-                rows.append((mesh.agents[end].vm_key, at, one))
-    by_vm: dict[tuple[int, int], list[ServiceRow]] = {}
-    for vm_key, at, row in rows:
-        by_vm.setdefault((vm_key, at), []).append(row)
+                row = ServiceRow(mesh.agents[peer].vm_key, port, serves, 1, size, size)
+                by_vm.setdefault((mesh.agents[end].vm_key, at), []).append(row)
     with system_session() as session:
         session.execute(update(Tenant).where(Tenant.id == mesh.owner.tenant_id).values(service_traffic=True))
         store(session, [ServiceWindowRow(vm_key, at, of_vm, 0) for (vm_key, at), of_vm in by_vm.items()])
@@ -331,6 +340,34 @@ def test_a_client_of_a_graph_that_is_gone_waits_with_its_links_until_another_is_
     assert placed(moved) == {"a-1": "a-1", "c-1": "c-1", "a-2": "b-2"}
     assert {task["id"] for task in moved["tasks"]} == {task["id"] for task in application["tasks"]}
     assert {edge["source"] for edge in moved["edges"]} == {"c-1", "a-2"}
+
+
+@pytest.mark.agents(5)
+def test_two_applications_whose_clients_become_the_same_keep_their_servers(mesh: MeshWorld):
+    report(mesh, 0, 2, back=6)
+    report(mesh, 1, 3, back=6)
+    one, two = (accepted(mesh, found["key"], name=f"cache {at}") for at, found in enumerate(proposals(mesh)))
+    report(mesh, (0, 1), 2, 3, 4)
+    tasks.follow()
+    for application in (one, two):
+        before, after = placed(application), placed(mesh.owner.get(f"/v1/applications/{application['id']}").json())
+        assert after.keys() - before.keys() == {"b-2", "c-1", "a-2"} - before.keys()
+        assert after.items() >= before.items()
+
+
+@pytest.mark.agents(5)
+def test_a_new_server_of_a_moved_application_is_another_proposal(mesh: MeshWorld):
+    report(mesh, 0, 2, back=30)
+    (found,) = proposals(mesh)
+    application = accepted(mesh, found["key"])
+    report(mesh, 1, 2, back=4)
+    tasks.follow()
+    assert placed(mesh.owner.get(f"/v1/applications/{application['id']}").json())["a-1"] == "b-1"
+    report(mesh, 0, 3, 4)
+    states = {one["servers"][0]["name"]: (one["key"], one["state"]) for one in proposals(mesh)}
+    assert states["b-1"] == (found["key"], "accepted")
+    again = accepted(mesh, states["a-1"][0], name="another")
+    assert set(placed(again)) == {"a-1", "a-2", "b-2"}
 
 
 @pytest.mark.agents(3)

@@ -9,7 +9,7 @@ import hashlib
 import statistics
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -316,6 +316,19 @@ def matching(found: Iterable[Proposal], port: int, servers: Collection[UUID]) ->
     return max(alike, key=lambda one: (len(known & set(one.servers)), one.share), default=None)
 
 
+def key_beyond(key: str, taken: Collection[str]) -> str:
+    """Return a key, or where it is taken one that follows from it."""
+    while key in taken:
+        key = hashlib.sha256(key.encode()).hexdigest()[:16]
+    return key
+
+
+def without(proposal: Proposal, services: Collection[tuple[int, UUID]]) -> Proposal:
+    """Return a proposal without the traffic of some services: port and server."""
+    edges = tuple(edge for edge in proposal.edges if (edge.port, edge.server) not in services)
+    return replace(proposal, edges=edges, servers=tuple(sorted({edge.server for edge in edges})))
+
+
 @dataclass(frozen=True, slots=True)
 class FollowedTask:
     """Task of an application that follows traffic. `added_at` is None unless it was added by following."""
@@ -347,8 +360,8 @@ def follow(tasks: Sequence[FollowedTask], now_seen: Sequence[Proposal], at: date
 
     VMs are compared with the newest traffic of the application: when nothing is reported, nothing changes. A client
     has a task as soon as it is seen; a server only after another fell quiet, or when it stayed. A quiet client's task
-    moves to a new client. Pinned tasks and servers without a successor stay. A task that somebody recorded on another
-    VM is awaited there for a while, and the VM with most history that has no task is the one that it leaves.
+    moves to a new client. Pinned tasks stay, and so does the last server. A task that a person recorded on another VM
+    is awaited there for a while. The VM that it leaves is the one without a task that was seen first.
     """
     edges = [edge for proposal in now_seen for edge in proposal.edges]
     if not edges:
@@ -396,18 +409,12 @@ def follow(tasks: Sequence[FollowedTask], now_seen: Sequence[Proposal], at: date
     added = [
         vm for vm in appeared if vm not in taken and vm not in fresh and (vm not in servers or live[vm] <= settled)
     ]
-    waiting = [
-        task.id
-        for task in tasks
-        if task.vm in gone and not (task.serves or task.pinned) and task.id not in moved and task.id not in awaited
-    ]
+    stay = {task.id for task in tasks if task.pinned or (task.serves and servers.isdisjoint(live))}
+    waiting = [task.id for task in tasks if task.vm in gone and task.id not in stay | moved.keys() | awaited]
     forgotten = [
         task.id
         for task in tasks
-        if task.waiting_since is not None
-        and at - task.waiting_since > FORGOTTEN
-        and not (task.pinned or task.serves)
-        and task.id not in moved
+        if task.waiting_since is not None and at - task.waiting_since > FORGOTTEN and task.id not in stay | moved.keys()
     ]
     # An application keeps two tasks.
     spare = max(len(tasks) + len(added) - len(removed) - 2, 0)

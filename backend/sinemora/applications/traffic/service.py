@@ -52,16 +52,18 @@ class _Found:
         self.vms, self.edges = _traffic(session, mesh_id, self.since)
         self.proposals = core.proposals(self.edges, len(self.vms))
         self.decided: dict[str, TrafficDecision] = {}
-        for decision in queries.decisions(session, mesh_id):
+        decisions = queries.decisions(session, mesh_id)
+        self._taken = {decision.key for decision in decisions}
+        for decision in decisions:
             proposal = core.matching(self.proposals, decision.port, decision.server_vm_ids)
             # Of two, the one that has an application.
             if proposal and (proposal.key not in self.decided or decision.application_id):
                 self.decided[proposal.key] = decision
 
     def key_of(self, proposal: core.Proposal) -> str:
-        """Return the key under which a proposal was decided on: it grows, and its own key changes then."""
+        """Return the key under which a proposal was decided on, which stays while its servers change, or a free one."""
         decision = self.decided.get(proposal.key)
-        return proposal.key if decision is None else decision.key
+        return core.key_beyond(proposal.key, self._taken) if decision is None else decision.key
 
 
 def _traffic(
@@ -75,7 +77,7 @@ def _traffic(
 
 def _by_key(known: _Found, key: str) -> core.Proposal:
     """Return a proposal. ProductError `proposal_unknown`."""
-    return existing(next((one for one in known.proposals if key in (known.key_of(one), one.key)), None), "proposal")
+    return existing(next((one for one in known.proposals if key == known.key_of(one)), None), "proposal")
 
 
 def found(session: Session, mesh_id: UUID, now: datetime) -> schemas.TrafficProposals:
@@ -176,7 +178,7 @@ def dismiss(
     decision = known.decided.get(proposal.key)
     _refuse_accepted(session, decision)
     if body.dismissed and decision is None:
-        known.decided[proposal.key] = decision = _decision(mesh_id, proposal)
+        known.decided[proposal.key] = decision = _decision(mesh_id, known, proposal)
         session.add(decision)
         audit.record(session, actor, "proposal.dismissed", mesh.id, mesh.name, port=proposal.port, proposal=key)
     elif not body.dismissed and decision is not None:
@@ -186,8 +188,9 @@ def dismiss(
     return next(one for one in _shown(known, {}) if one.key == known.key_of(proposal))
 
 
-def _decision(mesh_id: UUID, proposal: core.Proposal) -> TrafficDecision:
-    return TrafficDecision(mesh_id=mesh_id, key=proposal.key, port=proposal.port, server_vm_ids=list(proposal.servers))
+def _decision(mesh_id: UUID, known: _Found, proposal: core.Proposal) -> TrafficDecision:
+    servers = list(proposal.servers)
+    return TrafficDecision(mesh_id=mesh_id, key=known.key_of(proposal), port=proposal.port, server_vm_ids=servers)
 
 
 def _refuse_accepted(session: Session, decision: TrafficDecision | None) -> None:
@@ -222,7 +225,7 @@ def accept(session: Session, actor: Actor, mesh_id: UUID, body: schemas.Proposal
         ),
     )
     for proposal in chosen:
-        decision = known.decided.get(proposal.key) or _decision(mesh_id, proposal)
+        decision = known.decided.get(proposal.key) or _decision(mesh_id, known, proposal)
         decision.since, decision.application_id = func.now(), application.id
         decision.stopped = applications.EDITED.format(name=actor.name) if body.tasks else None
         session.add(decision)
@@ -253,18 +256,20 @@ def _declared(chosen: list[core.Proposal], vms: Mapping[UUID, Vm]) -> tuple[list
 def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
     """Let the applications of a mesh that follow traffic have tasks where it is seen."""
     following: dict[UUID, list[TrafficDecision]] = {}
+    owners: dict[tuple[int, UUID], UUID | None] = {}
     for decision in queries.decisions(session, mesh_id):
+        owners |= {(decision.port, vm_id): decision.application_id for vm_id in decision.server_vm_ids}
         if decision.application_id is not None and decision.stopped is None:
             following.setdefault(decision.application_id, []).append(decision)
     ports = {decision.port for decisions in following.values() for decision in decisions}
     vms, edges = _traffic(session, mesh_id, (now - _FOLLOWED).date(), ports)
     proposals = core.proposals(edges, len(vms), at_once=True)
-    if not edges:
-        return
-    for application in applications_named(session, (), following):
-        decisions = following[application.id]
-        pairs = [(one, core.matching(proposals, one.port, one.server_vm_ids)) for one in decisions]
-        seen = [proposal for _, proposal in pairs if proposal is not None]
+    for application in applications_named(session, (), following) if proposals else ():
+        # Servers that other proposals were decided on stay theirs, even if clients came to be the same.
+        theirs = {place for place, owner in owners.items() if owner != application.id}
+        matched = [(one, core.matching(proposals, one.port, one.server_vm_ids)) for one in following[application.id]]
+        pairs = [(one, core.without(proposal, theirs)) for one, proposal in matched if proposal]
+        seen = [proposal for _, proposal in pairs if proposal.edges]
         if not seen or not _change(application, seen, now):
             continue
         lock_mesh(session, mesh_id)
@@ -275,9 +280,9 @@ def follow(session: Session, mesh_id: UUID, now: datetime) -> None:
         if change is None or any(decision.stopped for decision in application.traffic):
             continue
         _write(session, application, *change, {vm_id: vms[vm_id].name for vm_id in vms}, seen)
+        placed = {task.vm_id for task in application.tasks}
         for decision, proposal in pairs:
-            if proposal is not None:
-                decision.server_vm_ids = list(proposal.servers)
+            decision.server_vm_ids = [vm_id for vm_id in proposal.servers if vm_id in placed] or decision.server_vm_ids
 
 
 def _change(

@@ -101,7 +101,7 @@ export function ApplicationPage({ applicationId, search, onSearch }: Props) {
   )
 }
 
-/** Whether the tasks follow traffic, and why not. */
+/** Says that the tasks follow traffic, or why they no longer do. */
 function Following({
   application: { id, version },
   following: { stopped },

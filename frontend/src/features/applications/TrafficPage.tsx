@@ -75,7 +75,7 @@ const MAPS_MAX = 12
 
 const isShown = ({ state }: TrafficProposal) => state === 'open' || state === 'accepted'
 
-/** What counted connections cannot tell. */
+/** The traffic that counted connections do not explain. */
 function Unseen({ found: { elsewhere, elsewhere_vms, connections_left_out } }: { found: TrafficProposals }) {
   const most = elsewhere_vms.filter(({ share }) => share > 0).slice(0, 3)
   return (
