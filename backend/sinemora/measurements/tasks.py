@@ -15,7 +15,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import metrics
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.ingest import presence
-from sinemora.measurements.store import connections, corrections, invalidation, traffic, traffic_edges
+from sinemora.measurements.store import corrections, invalidation, traffic_edges
 from sinemora.measurements.store import partitions as partition_queries
 from sinemora.measurements.store import roll_up as roll_up_service
 from sinemora.measurements.store.aged import runs as aged_runs
@@ -135,5 +135,7 @@ def shorten() -> None:
                     log.info("retention of a tenant", tenant=str(tenant_id), table=table, rows=deleted)
         if limits.raw_days < settings().retention_raw_days:
             with system_session() as session:
-                traffic.delete_before(session, tenant_id, now - timedelta(days=limits.raw_days))
-                connections.delete_before(session, tenant_id, now - timedelta(days=limits.raw_days))
+                for table in ("vm_traffic", "vm_connections"):
+                    partition_queries.delete_windows_before(
+                        session, table, tenant_id, now - timedelta(days=limits.raw_days)
+                    )

@@ -28,7 +28,6 @@ from sinemora.measurements.ingest.report import (
     Report,
     ReportedConnections,
     ReportedHost,
-    ReportedServices,
     ReportedSpike,
     ReportedTraffic,
     ReportedWindow,
@@ -118,7 +117,7 @@ def admit(reports: Sequence[Report], raw_days: int, *, keys_decide: bool = False
 
 def _check_time(report: Report) -> None:
     """Refuse windows that end in the future. ProductError `window_in_future`."""
-    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections | ReportedServices | ReportedHost, ...]
+    windows: tuple[ReportedWindow | ReportedTraffic | ReportedConnections | ServiceWindowRow | ReportedHost, ...]
     windows = (*report.windows, *report.traffic, *report.connections, *report.services, *report.host)
     for window in windows:
         ahead_s = window.started_at_s + window.window_s - report.at_s
@@ -179,13 +178,9 @@ def _connections(report: Report, raw_days: int) -> list[ConnectionRow]:
 
 
 def _services(report: Report) -> list[ServiceWindowRow]:
-    """Convert windows of services to rows, without those too old to be kept; none for a tenant that does not ask."""
+    """Return windows of services, without those too old to be kept; none for a tenant that does not ask for them."""
     oldest_s = report.at_s - KEPT_DAYS * _DAY_S
-    return [
-        ServiceWindowRow(report.agent.vm_key, one.started_at_s, one.rows, one.connections_left_out)
-        for one in report.services
-        if report.keys.service_traffic and one.started_at_s >= oldest_s
-    ]
+    return [one for one in report.services if report.keys.service_traffic and one.started_at_s >= oldest_s]
 
 
 def _host(report: Report, raw_days: int) -> list[HostRow]:

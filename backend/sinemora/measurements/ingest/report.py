@@ -10,7 +10,7 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.codec.frame import Sketches, Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.ingest.key_cache import TenantKeys
-from sinemora.measurements.store.traffic_edges import ServiceRow
+from sinemora.measurements.store.traffic_edges import ServiceWindowRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +119,6 @@ class ReportedConnections:
     peers: list[ReportedPeer]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedServices:
-    """TCP connections and bytes of a VM in one window, by peer and listening port."""
-
-    started_at_s: int
-    window_s: int
-    rows: list[ServiceRow]
-    connections_left_out: int
-
-
 @dataclass(slots=True)
 class Report:
     """A report of `agent` that arrived at `at_s`, and the keys of its tenant.
@@ -147,5 +137,5 @@ class Report:
     windows: list[ReportedWindow] = field(default_factory=list)
     traffic: list[ReportedTraffic] = field(default_factory=list)
     connections: list[ReportedConnections] = field(default_factory=list)
-    services: list[ReportedServices] = field(default_factory=list)
+    services: list[ServiceWindowRow] = field(default_factory=list)
     host: list[ReportedHost] = field(default_factory=list)

@@ -5,6 +5,7 @@ repaired. A refusal names the field, as in `windows[0].outbound.sketch`.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -41,14 +42,12 @@ from sinemora.measurements.ingest.report import (
     ReportedConnections,
     ReportedHost,
     ReportedPeer,
-    ReportedServices,
     ReportedSpike,
     ReportedTraffic,
     ReportedWindow,
 )
 from sinemora.measurements.store import host_waits
-from sinemora.measurements.store.traffic_edges import WINDOW_S as SERVICE_WINDOW_S
-from sinemora.measurements.store.traffic_edges import ServiceRow
+from sinemora.measurements.store.traffic_edges import ServiceRow, ServiceWindowRow
 
 EVIDENCE_MAX = 64
 FIELDS_MAX = 100_000
@@ -158,7 +157,8 @@ def _fill(report: Report, read: "native.ReadReport | OverflowError") -> None:
     report.host = _each(message.host, "host", "waits", TRAFFIC_MAX, _host_window)
     most = CONNECTION_WINDOWS_MAX
     report.connections = _each(message.connections, "connections", "connections", most, _connection_window)
-    report.services = _each(message.services, "services", "services", most, _service_window)
+    of_vm = partial(_service_window, vm_key=report.agent.vm_key)
+    report.services = _each(message.services, "services", "services", most, of_vm)
 
 
 def _each(messages: Sequence[M], name: str, what: str, most: int, read: Callable[[M, str], R]) -> list[R]:
@@ -230,10 +230,10 @@ def _connection_window(message: ConnectionWindow, path: str) -> ReportedConnecti
     return ReportedConnections(message.started_at_s, message.window_s, peers)
 
 
-def _service_window(message: ServiceWindow, path: str) -> ReportedServices:
+def _service_window(message: ServiceWindow, path: str, vm_key: int) -> ServiceWindowRow:
     _check_span(message, path)
-    if message.window_s != SERVICE_WINDOW_S:
-        raise MalformedReport(f"{path}.window_s", f"a window of services lasts {SERVICE_WINDOW_S} s")
+    if message.window_s != ServiceWindowRow.window_s:
+        raise MalformedReport(f"{path}.window_s", f"a window of services lasts {ServiceWindowRow.window_s} s")
     keys = [(peer.vm_key, peer.port, peer.serves) for peer in message.peers]
     if len(keys) > SERVICE_ROWS_MAX:
         raise MalformedReport(f"{path}.peers", f"at most {SERVICE_ROWS_MAX} rows")
@@ -247,7 +247,7 @@ def _service_window(message: ServiceWindow, path: str) -> ReportedServices:
         ServiceRow(*key, peer.connections, peer.bytes_sent, peer.bytes_received)
         for key, peer in zip(keys, message.peers, strict=True)
     ]
-    return ReportedServices(message.started_at_s, message.window_s, rows, message.connections_left_out)
+    return ServiceWindowRow(vm_key, message.started_at_s, rows, message.connections_left_out)
 
 
 def _check_header(message: MeshWindow, path: str) -> None:

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.store.binary_rows import fetch, tenant_of
@@ -82,15 +80,3 @@ def sums(session: Session, vm_keys: Sequence[int], start: datetime, end: datetim
         {"tenant_key": tenant_of(session), "vm_keys": list(vm_keys), "start": start, "end": end},
     )
     return [ConnectionSum(*row) for row in rows]
-
-
-def delete_before(session: Session, tenant_id: UUID, before: datetime) -> int:
-    """Delete a tenant's windows before a time. Return their number."""
-    deleted = session.execute(
-        text(
-            "DELETE FROM vm_connections f USING tenants t"
-            " WHERE t.id = :id AND f.tenant_key = t.key AND f.started_at < :before"
-        ),
-        {"id": tenant_id, "before": before},
-    )
-    return int(deleted.rowcount)  # type: ignore[attr-defined]

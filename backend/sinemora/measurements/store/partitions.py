@@ -25,6 +25,14 @@ def drop_before(session: Session, table: str, day: date) -> int:
     return int(dropped or 0)
 
 
+def delete_windows_before(session: Session, table: str, tenant_id: UUID, before: datetime) -> int:
+    """Delete a tenant's windows of VMs in `table` before a time. Return their number."""
+    statement = (
+        f"DELETE FROM {table} f USING tenants t WHERE t.id = :id AND f.tenant_key = t.key AND started_at < :before"
+    )
+    return int(session.execute(text(statement), {"id": tenant_id, "before": before}).rowcount)  # type: ignore[attr-defined]
+
+
 def delete_before(session: Session, table: str, tenant_id: UUID, before: datetime) -> int:
     """Delete a tenant's rows of `table` before a time, except its pins. Return their number."""
     parameters = {"id": tenant_id, "before": before}

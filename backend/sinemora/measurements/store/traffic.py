@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.store.binary_rows import fetch, tenant_of
@@ -100,15 +98,3 @@ def interface(session: Session, vm_key: int, start: datetime, end: datetime) -> 
         {"tenant_key": tenant_of(session), "vm_key": vm_key, "start": start, "end": end},
     )
     return str(rows[0][0]) if rows else None
-
-
-def delete_before(session: Session, tenant_id: UUID, before: datetime) -> int:
-    """Delete a tenant's windows before a time. Return their number."""
-    deleted = session.execute(
-        text(
-            "DELETE FROM vm_traffic f USING tenants t"
-            " WHERE t.id = :id AND f.tenant_key = t.key AND f.started_at < :before"
-        ),
-        {"id": tenant_id, "before": before},
-    )
-    return int(deleted.rowcount)  # type: ignore[attr-defined]

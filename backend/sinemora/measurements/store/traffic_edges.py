@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
+from typing import ClassVar
 from uuid import UUID
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, LargeBinary, text
@@ -142,7 +143,9 @@ class ServiceRow:
 
 @dataclass(frozen=True, slots=True)
 class ServiceWindowRow:
-    """One window of one VM, ready to be stored."""
+    """One window of one VM, as reported and stored."""
+
+    window_s: ClassVar[int] = WINDOW_S
 
     vm_key: int
     started_at_s: int

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.validation import CONNECTION_WINDOWS_MAX
-from sinemora.measurements.store import connections
+from sinemora.measurements.store import partitions
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import connections_of, send, sent, window_start
 
@@ -71,5 +71,10 @@ def test_old_windows_are_left_out_and_a_shorter_retention_deletes(mesh: MeshWorl
     sent(mesh.agents[0], connections_of({at: {0: (1, 0, 0)} for at in (window_start(10 * 1_440, 60), older, newer)}))
     assert [row.at for row in rows(mesh)] == [older, newer]
     with system_session() as session:
-        assert connections.delete_before(session, mesh.owner.tenant_id, datetime.fromtimestamp(newer, UTC)) == 1
+        assert (
+            partitions.delete_windows_before(
+                session, "vm_connections", mesh.owner.tenant_id, datetime.fromtimestamp(newer, UTC)
+            )
+            == 1
+        )
     assert [row.at for row in rows(mesh)] == [newer]

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.ingest.validation import TRAFFIC_MAX
-from sinemora.measurements.store import traffic
+from sinemora.measurements.store import partitions
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import add_traffic, report_of, send, sent, traffic_of, window_start, window_starts
 from tests.measurements.worlds import simple
@@ -79,5 +79,5 @@ def test_a_shorter_retention_of_a_tenant_deletes_rows(mesh: MeshWorld):
     sent(mesh.agents[0], traffic_of({older: 1, newer: 2}))
     with system_session() as session:
         before = datetime.fromtimestamp(newer, UTC)
-        assert traffic.delete_before(session, mesh.owner.tenant_id, before) == 1
+        assert partitions.delete_windows_before(session, "vm_traffic", mesh.owner.tenant_id, before) == 1
     assert [row.bytes_sent for row in rows(mesh)] == [2]
