@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
-import structlog
 from sqlalchemy import func
 from sqlalchemy.orm import Session
 
@@ -31,8 +30,6 @@ from sinemora.fleet.meshes.queries import lock_mesh
 from sinemora.fleet.meshes.service import get_mesh
 from sinemora.kit.db import locked
 from sinemora.kit.errors import ProductError, existing
-
-log = structlog.get_logger(__name__)
 
 _LOOK_BACK = timedelta(days=7)
 _FOLLOWED = timedelta(days=1)
@@ -117,11 +114,10 @@ def _shown(known: _Found, names: Mapping[UUID, str]) -> list[schemas.TrafficProp
     shown = []
     for proposal in known.proposals[:_SHOWN]:
         decision = known.decided.get(proposal.key)
+        application_id = decision and decision.application_id
         state = ProposalState.EVERYWHERE if proposal.everywhere else ProposalState.OPEN
-        application = None
         if decision is not None:
-            state = ProposalState.ACCEPTED if decision.application_id else ProposalState.DISMISSED
-            application = names.get(decision.application_id) if decision.application_id else None
+            state = ProposalState.ACCEPTED if application_id else ProposalState.DISMISSED
         name = _free(proposal.name(vm_names, labels), taken)
         taken.add(name)
         links = sorted(proposal.weights.items(), key=lambda item: -item[1])
@@ -145,9 +141,7 @@ def _shown(known: _Found, names: Mapping[UUID, str]) -> list[schemas.TrafficProp
                 days=max(edge.days for edge in proposal.edges),
                 first_at=min(edge.first_at for edge in proposal.edges),
                 last_at=max(edge.last_at for edge in proposal.edges),
-                application=None
-                if application is None or decision is None or decision.application_id is None
-                else Named(id=decision.application_id, name=application),
+                application=Named(id=application_id, name=names[application_id]) if application_id else None,
             )
         )
     return shown
