@@ -1,7 +1,8 @@
 """Batches: one thread works on all reports that wait, while the next batch fills.
 
 Reports are queued on the event loop. An idle thread starts at once. Tenants take turns, and one that has most of what
-waits leaves a quarter of the queue to the others.
+waits leaves a quarter of the queue to the others. Tenants that report much have a thread to themselves: others wait for
+no batch of theirs.
 """
 
 import asyncio
@@ -15,12 +16,16 @@ from typing import Any, Generic, TypeVar
 from prometheus_client import Gauge
 
 from sinemora.kit.errors import ProductError
+from sinemora.kit.lru_cache import LruCache
 
 QUEUE_BYTES_MAX = 128 << 20
 _MIXED_BYTES, _MIXED_S = 512 << 10, 60.0
 """Largest batch while reports of several tenants come, since each waits for one before its own, and for how long."""
 _OTHERS = 4
 """Part of the queue, one in so many, in which a tenant with more than that waits for the others."""
+
+_LARGE_BYTES, _REPORT_BYTES, _LARGE_S, _LARGE_KEPT = 64 << 10, 4 << 10, 60.0, 10_000
+"""What waits of a tenant that reports much, with a cost of each report by itself; and for how long it counts so."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,8 +54,36 @@ class _Waiting(Generic[T, R]):
     done: asyncio.Future[R]
 
 
+class _Lane(Generic[T, R]):
+    """Reports that wait for one thread, by tenant in the order of their turns; no queue is empty."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self.queues: dict[Hashable, deque[_Waiting[T, R]]] = {}
+        self.length = self.bytes = 0
+        self.changed = threading.Condition(lock)
+
+    def put(self, owner: Hashable, reports: Sequence[_Waiting[T, R]]) -> deque[_Waiting[T, R]]:
+        """Queue reports of a tenant; return what waits of it."""
+        queue = self.queues.setdefault(owner, deque())
+        queue.extend(reports)
+        self.length += len(reports)
+        self.bytes += sum(waiting.size for waiting in reports)
+        self.changed.notify()
+        return queue
+
+    def take(self, owner: Hashable, most: int) -> list[_Waiting[T, R]]:
+        """Return the first reports of a tenant; those left wait behind the others."""
+        queue = self.queues.pop(owner)
+        taken = [queue.popleft() for _ in range(min(most, len(queue)))]
+        if queue:
+            self.queues[owner] = queue
+        self.length -= len(taken)
+        self.bytes -= sum(waiting.size for waiting in taken)
+        return taken
+
+
 class BatchQueue(Generic[T, R]):
-    """Queue of at most `capacity` reports; `owner` returns the tenant of one.
+    """Queue of at most `capacity` reports; `owner` returns the tenant of one, None: all are of one.
 
     `work` gets a batch and returns the result or the refusal of each report, in their order; it never raises. `waiting`
     shows the length of the queue. With `then`, it gets each result that is not None, and answers in place of this queue
@@ -65,7 +98,7 @@ class BatchQueue(Generic[T, R]):
         limits: BatchLimits,
         waiting: Gauge,
         then: Callable[[Any, asyncio.Future[R]], None] | None = None,
-        owner: Callable[[T], Hashable] = lambda _: None,
+        owner: Callable[[T], Hashable] | None = None,
     ) -> None:
         self._work = work
         self._then = then
@@ -73,16 +106,19 @@ class BatchQueue(Generic[T, R]):
         self._limits = limits
         self._gauge = waiting
         self._loop = asyncio.get_running_loop()
-        self._owner = owner
-        # By tenant, in the order of their turns; no queue is empty.
-        self._queues: dict[Hashable, deque[_Waiting[T, R]]] = {}
-        self._length = self._bytes = 0
+        self._owner = owner or (lambda _: None)
+        self._lock = threading.Lock()
+        # The second is that of tenants that report much.
+        self._lanes: list[_Lane[T, R]] = [_Lane(self._lock) for _ in range(1 if owner is None else 2)]
+        self._large: LruCache[Hashable, bool] = LruCache(_LARGE_KEPT, max_age_s=_LARGE_S)
         self._last_owner: Hashable = None
         self._mixed_until_s = 0.0
-        self._changed = threading.Condition()
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._threads = [
+            threading.Thread(target=self._run, args=(lane,), name=name, daemon=True) for lane in self._lanes
+        ]
+        for thread in self._threads:
+            thread.start()
 
     async def put(self, report: T, size: int) -> R:
         """Return what `work` returned for `report` (`size` bytes).
@@ -96,75 +132,76 @@ class BatchQueue(Generic[T, R]):
     def add(self, report: T, size: int, done: asyncio.Future[R]) -> None:
         """Queue `report` (`size` bytes), from any thread; `done` gets its result. ProductError as of `put`."""
         waiting, owner = _Waiting(report, size, done), self._owner(report)
-        with self._changed:
+        with self._lock:
             if self._stopping:
                 raise _shutting_down()
-            own = len(self._queues.get(owner, ()))
+            lane = self._lanes[-1 if self._large.get(owner) else 0]
+            own = len(lane.queues.get(owner, ()))
+            length, size_waiting = self._length, sum(one.bytes for one in self._lanes)
             kept = self._capacity // _OTHERS
             capacity, size_max = self._capacity, QUEUE_BYTES_MAX
             if own > kept:
                 capacity, size_max = capacity - kept, size_max - size_max // _OTHERS
-            if self._length >= capacity or self._bytes + size > size_max:
+            if length >= capacity or size_waiting + size > size_max:
                 raise ProductError(
                     "ingest_busy",
                     429,
-                    f"Ingest queue full: {self._length} reports wait, {own} of yours. Send this report again later.",
+                    f"Ingest queue full: {length} reports wait, {own} of yours. Send this report again later.",
                     headers={"Retry-After": "2"},
                 )
             if self._last_owner not in (None, owner):
                 self._mixed_until_s = time.monotonic() + _MIXED_S
             self._last_owner = owner
-            self._queues.setdefault(owner, deque()).append(waiting)
-            self._length += 1
-            self._bytes += size
-            self._changed.notify()
+            queue = lane.put(owner, [waiting])
+            if lane is not self._lanes[-1] and _is_large(queue):
+                self._large.put(owner, True)
+                self._lanes[-1].put(owner, lane.take(owner, len(queue)))
         self._gauge.set(self._length)
 
     def close(self, patience_s: float = 10) -> None:
         """Work off the queue, then stop. Refuse what is left after `patience_s`; its agents send it again."""
-        with self._changed:
+        with self._lock:
             self._stopping = True
-            self._changed.notify()
-        self._thread.join(patience_s)
-        with self._changed:
-            left = [waiting for queue in self._queues.values() for waiting in queue]
-            self._queues.clear()
-            self._length = 0
+            for lane in self._lanes:
+                lane.changed.notify()
+        until_s = time.monotonic() + patience_s
+        for thread in self._threads:
+            thread.join(max(0.0, until_s - time.monotonic()))
+        with self._lock:
+            left = [one for lane in self._lanes for owner in list(lane.queues) for one in lane.take(owner, lane.length)]
         self._answer([(waiting.done, _shutting_down()) for waiting in left])
 
-    def _run(self) -> None:
+    @property
+    def _length(self) -> int:
+        return sum(lane.length for lane in self._lanes)
+
+    def _run(self, lane: _Lane[T, R]) -> None:
         started_s = 0.0
-        while batch := self._next(started_s + self._limits.pause_s):
+        while batch := self._next(lane, started_s + self._limits.pause_s):
             started_s = time.monotonic()
             outcomes = self._work([waiting.report for waiting in batch])
             ends = zip([waiting.done for waiting in batch], outcomes, strict=True)
             self._answer([end for end in ends if not self._continues(*end)])
 
-    def _next(self, not_before_s: float) -> list[_Waiting[T, R]]:
+    def _next(self, lane: _Lane[T, R], not_before_s: float) -> list[_Waiting[T, R]]:
         """Wait for the next batch and return it; empty when the queue is closed."""
-        with self._changed:
-            while not self._length and not self._stopping:
-                self._changed.wait()
+        with self._lock:
+            while not lane.length and not self._stopping:
+                lane.changed.wait()
             limits = self._limits
             is_mixed = time.monotonic() < self._mixed_until_s
             size_max = min(limits.size_bytes, _MIXED_BYTES) if is_mixed else limits.size_bytes
             enough = min(limits.enough_bytes, size_max)
-            while not self._stopping and self._length < limits.reports and self._bytes < enough:
+            while not self._stopping and lane.length < limits.reports and lane.bytes < enough:
                 left_s = not_before_s - time.monotonic()
                 if left_s <= 0:
                     break
-                self._changed.wait(left_s)
+                lane.changed.wait(left_s)
             batch: list[_Waiting[T, R]] = []
             size = 0
-            while self._queues and len(batch) < self._limits.reports and size < size_max:
-                owner = next(iter(self._queues))
-                queue = self._queues.pop(owner)
-                batch.append(queue.popleft())
+            while lane.queues and len(batch) < limits.reports and size < size_max:
+                batch += lane.take(next(iter(lane.queues)), 1)
                 size += batch[-1].size
-                if queue:
-                    self._queues[owner] = queue  # behind the others
-            self._length -= len(batch)
-            self._bytes -= size
         self._gauge.set(self._length)
         return batch
 
@@ -190,6 +227,10 @@ class BatchQueue(Generic[T, R]):
 
         if answers and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(answer)
+
+
+def _is_large(queue: Sequence[_Waiting[T, R]]) -> bool:
+    return sum(_REPORT_BYTES + waiting.size for waiting in queue) > _LARGE_BYTES
 
 
 def _shutting_down() -> ProductError:

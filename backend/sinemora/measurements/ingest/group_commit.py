@@ -30,7 +30,7 @@ class BatchWriter(Generic[T]):
         store: Callable[[Sequence[T]], None],
         capacity: int,
         batch_ms: int,
-        owner: Callable[[T], Hashable] = lambda _: None,
+        owner: Callable[[T], Hashable] | None = None,
     ) -> None:
         self._store = store
         limits = BatchLimits(BATCH_REPORTS_MAX, BATCH_BYTES_MAX, batch_ms / 1000)

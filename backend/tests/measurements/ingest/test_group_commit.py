@@ -151,33 +151,35 @@ def test_tenants_take_turns_and_none_fills_the_queue():
     async def story() -> None:
         store = Store()
         store.held.clear()
-        writer = BatchWriter(store, 40, 1, owner=lambda report: report[0])
+        writer = BatchWriter(store, 16, 1, owner=lambda report: report[0])
         held = asyncio.ensure_future(writer.write("held", 1))
         await asyncio.to_thread(store.called.wait)
-        loud = [asyncio.ensure_future(outcome(writer.write(f"a{n}", 1))) for n in range(40)]
+        loud = [asyncio.ensure_future(outcome(writer.write(f"a{n}", 1))) for n in range(16)]
         await asyncio.sleep(0)
-        quiet = [asyncio.ensure_future(outcome(writer.write(f"b{n}", 1))) for n in range(10)]
+        quiet = [asyncio.ensure_future(outcome(writer.write(f"b{n}", 1))) for n in range(4)]
         await asyncio.sleep(0)
         store.held.set()
         await held
-        assert await asyncio.gather(*quiet) == ["stored"] * 10
-        assert sorted(await asyncio.gather(*loud)) == ["ingest_busy"] * 10 + ["stored"] * 30
-        assert store.batches[1][:20] == [f"{tenant}{n}" for n in range(10) for tenant in "ab"]
+        assert await asyncio.gather(*quiet) == ["stored"] * 4
+        assert sorted(await asyncio.gather(*loud)) == ["ingest_busy"] * 4 + ["stored"] * 12
+        assert store.batches[1][:8] == [f"{tenant}{n}" for n in range(4) for tenant in "ab"]
         await asyncio.to_thread(writer.close)
 
     run(story)
 
 
-@pytest.mark.parametrize(("others", "batches"), [("", [10]), ("b", [4, 4, 3])])
-def test_batches_are_smaller_while_several_tenants_report(others: str, batches: list[int]):
+@pytest.mark.parametrize(("others", "batches"), [("", [10]), ("b", [4, 4, 2])])
+def test_no_tenant_waits_for_the_batches_of_one_that_reports_much(others: str, batches: list[int]):
     async def story() -> None:
         store = Store()
         store.held.clear()
-        writer = BatchWriter(store, 40, 1, owner=lambda report: report[0])
-        held = asyncio.ensure_future(writer.write("a", 1))
+        writer = BatchWriter(
+            lambda reports: None if "b" in reports else store(reports), 40, 1, owner=lambda report: report[0]
+        )
+        held = asyncio.ensure_future(writer.write("a", 150 << 10))
         await asyncio.to_thread(store.called.wait)
-        waiting = [asyncio.ensure_future(writer.write(tenant, 150 << 10)) for tenant in "a" * 10 + others]
-        await asyncio.sleep(0)
+        waiting = [asyncio.ensure_future(writer.write("a", 150 << 10)) for _ in range(10)]
+        await asyncio.gather(*(writer.write(tenant, 1) for tenant in others))
         store.held.set()
         await asyncio.gather(held, *waiting)
         assert list(map(len, store.batches[1:])) == batches
