@@ -6,11 +6,12 @@ Two more, `sinemora.mesh_ids` and `sinemora.mesh_keys`, limit a caller to some m
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
+from select import POLLIN, poll
 from typing import Annotated, Any, ClassVar, TypeVar
 from uuid import UUID, uuid4
 
@@ -205,9 +206,20 @@ def _engine(url: str) -> Engine:
     )
     event.listen(pool, "do_connect", lambda _dialect, _record, args, options: _Connection.connect(*args, **options))
     event.listen(pool, "connect", _refuse_unconfined)
+    pool.dialect.do_ping = partial(_is_alive, pool.dialect.do_ping)  # type: ignore[method-assign]
     if settings().traces_url:
         trace_engine(pool)
     return pool
+
+
+def _is_alive(ask: Callable[[Any], bool], connection: Any) -> bool:
+    """Return whether the server still has a connection; raises as `ask`, which is a round trip.
+
+    It is asked only where something has come since the last answer: a server says that it ends a connection.
+    """
+    heard = poll()
+    heard.register(connection.pgconn.socket, POLLIN)
+    return not heard.poll(0) or ask(connection)
 
 
 def _refuse_unconfined(connection: Any, _: Any) -> None:

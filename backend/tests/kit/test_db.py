@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select, text
@@ -19,6 +20,7 @@ from sinemora.operations.embedded.servers.postgres import SUPERUSER
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers, forget_settings
 from tests.statements import scalar
+from tests.waits import until
 
 
 @pytest.fixture
@@ -169,6 +171,22 @@ def test_a_name_that_another_request_took_meanwhile_says_so(owner: Member):
     assert answer is not None
     assert (answer.status, answer.code) == (409, "zone_name_taken")
     assert "another request stored the same" in answer.detail
+
+
+def test_a_connection_is_trusted_until_its_server_says_something(servers: Servers):
+    own = text("SELECT pg_backend_pid()")
+    with system_session() as session:
+        pid = session.execute(own).scalar_one()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        with db.answer_limit(0.5), db.system_engine().connect() as connection:
+            assert connection.connection.driver_connection.info.backend_pid == pid
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    os.kill(pid, signal.SIGTERM)
+    until(lambda: not Path(f"/proc/{pid}").exists(), "the server process ends")
+    with system_session() as session:
+        assert session.execute(own).scalar_one() != pid
 
 
 def test_a_server_process_that_hangs_is_given_up_with_those_as_old(servers: Servers):
