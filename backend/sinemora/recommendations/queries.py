@@ -23,10 +23,14 @@ def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, tuple[UUI
     return {task_id: (vm_id, placed_at) for task_id, vm_id, placed_at in rows}
 
 
-def author(session: Session, subject_ids: Collection[UUID], at: datetime) -> str | None:
-    """Return who changed one of these objects in the transaction of a time, by the audit log."""
-    of_subjects = AuditEntry.subject_id.in_(subject_ids), AuditEntry.created_at == at
-    return session.scalars(select(AuditEntry.actor_name).where(*of_subjects).limit(1)).one_or_none()
+def source(session: Session, application_ids: Collection[UUID], at: datetime) -> str:
+    """Return by whom or what one of these applications was changed in the transaction of a time, as half a sentence."""
+    of_applications = AuditEntry.subject_id.in_(application_ids), AuditEntry.created_at == at
+    entry = session.scalars(select(AuditEntry).where(*of_applications).limit(1)).one_or_none()
+    if entry is None:
+        return ""
+    is_traffic = entry.action == "application.followed"
+    return ": the last was seen in traffic" if is_traffic else f": {entry.actor_name} recorded the last of them"
 
 
 def announced(session: Session, recommendation_id: UUID) -> set[UUID]:

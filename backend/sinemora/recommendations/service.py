@@ -201,10 +201,8 @@ def detect_applied(session: Session, recommendation_id: UUID) -> bool:
             recommendation.reason = f"Its moves were made for another recommendation: {other}."
             _decide(session, None, recommendation, RecommendationState.superseded)
             return True
-    who = queries.author(session, {step.application.id for step in steps}, at)
-    recommendation.reason = f"All tasks were on their new VMs at {at:%Y-%m-%d %H:%M:%S} UTC" + (
-        "." if who is None else f": {who} recorded the last of them."
-    )
+    source = queries.source(session, {step.application.id for step in steps}, at)
+    recommendation.reason = f"All tasks were on their new VMs at {at:%Y-%m-%d %H:%M:%S} UTC{source}."
     recommendation.applied_at = max(at, recommendation.created_at)
     _decide(session, None, recommendation, RecommendationState.applied)
     return True

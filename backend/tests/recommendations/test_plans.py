@@ -7,8 +7,10 @@ from uuid import UUID
 import pytest
 import yaml
 
+from sinemora.access.tenants import audit
 from sinemora.alerts.detection.tasks import deliver_due
 from sinemora.alerts.notifications.messages import signature
+from sinemora.applications.models import Task
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import tasks
 from sinemora.recommendations.models import Recommendation
@@ -126,9 +128,13 @@ def test_a_proposal_whose_moves_were_made_for_an_accepted_one_is_not_applied(mes
     accepted = asked(mesh, worker)
     assert mesh.owner.post(f"{PATH}/{accepted['id']}/accept").status_code == 200
     proposed = asked(mesh, worker)
-    moved(mesh, application, targets(accepted))
+    with tenant_session(mesh.owner.tenant_id) as session:  # as what follows an application in traffic does
+        for step in accepted["steps"]:
+            session.get_one(Task, UUID(step["task"]["id"])).vm_id = UUID(step["target"]["id"])
+        audit.record(session, None, "application.followed", UUID(application["id"]), "cache")
     tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{accepted['id']}").json()["state"] == "applied"
+    applied = mesh.owner.get(f"{PATH}/{accepted['id']}").json()
+    assert (applied["state"], applied["reason"].endswith("seen in traffic.")) == ("applied", True)
     other = mesh.owner.get(f"{PATH}/{proposed['id']}").json()
     assert (other["state"], accepted["id"] in other["reason"]) == ("superseded", True)
 
