@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -46,7 +47,7 @@ def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead
     """Start a measurement of one pair.
 
     ProductError `mesh_unknown`, `path_unknown`, `on_demand_no_agent`, `on_demand_agent_silent`,
-    `on_demand_agent_too_old`, `on_demand_too_many`, `on_demand_pair_busy`.
+    `on_demand_agent_too_old`, `on_demand_one_port`, `on_demand_too_many`, `on_demand_pair_busy`.
     """
     mesh = mesh_state(session, body.mesh_id)
     source, target = path_ends(mesh, body.source_vm_id, body.target_vm_id)
@@ -55,6 +56,12 @@ def create(session: Session, actor: Actor, body: OnDemandCreate) -> OnDemandRead
     client = _client(mesh, (source, target), agents)
     if body.ecn or body.reordering:
         _check_probes((source, target), agents)
+    if body.source_ports > 1 and any(ip_address(end.address).is_loopback for end in (source, target) if end.address):
+        raise ProductError(
+            "on_demand_one_port",
+            409,
+            "One source port only: the demonstration relays no other port between its VMs. Measure with 1.",
+        )
     quotas.lock(session)
     _check_free(session, source, target)
     queries.delete_old(session, now - KEPT_FOR, KEPT - 1)

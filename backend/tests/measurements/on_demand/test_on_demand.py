@@ -292,6 +292,13 @@ def zone_of(owner: Member) -> str:
     return str(owner.get("/v1/zones").json()["items"][0]["id"])
 
 
+def test_the_relay_of_the_demonstration_takes_one_source_port(owner: Member, mesh: MeshWorld):
+    execute("UPDATE vms SET probe_address = '127.66.0.1' WHERE id = :id", {"id": mesh.agents[1].vm_id})
+    refused = owner.post(URL, json=path_of(mesh) | {"source_ports": 16})
+    assert (refused.status_code, refused.json()["code"]) == (409, "on_demand_one_port")
+    assert owner.post(URL, json=path_of(mesh)).status_code == 201
+
+
 def test_a_pair_and_a_tenant_have_limits(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service, "AT_ONCE", 2)
     owner.created(URL, path_of(mesh))

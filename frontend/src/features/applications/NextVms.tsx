@@ -76,7 +76,7 @@ function Places({ answer }: { answer: Answer }) {
       ? strings.unknown
       : strings.interval(...formatShares(performance.low, performance.high))
   return (
-    <>
+    <div className={pageStyles.stack}>
       {answer.places.length > 0 && (
         <Records
           label={strings.places}
@@ -129,6 +129,6 @@ function Places({ answer }: { answer: Answer }) {
           .filter(Boolean)
           .join(' ')}
       </p>
-    </>
+    </div>
   )
 }

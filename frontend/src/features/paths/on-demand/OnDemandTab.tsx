@@ -123,13 +123,13 @@ interface SourcePortsProps {
 /** Which source ports are faster, since when, and where a client library reads it; nothing before the first sweep. */
 function SourcePorts({ ends, clock, sweeps }: SourcePortsProps) {
   const { data } = useQuery(sourcePortsQuery(...ends, sweeps))
-  if (!data?.since) return null
+  if (!data) return null
   const [mesh_id, source_vm_id, target_vm_id] = ends
   const names: Record<string, string> = { mesh_id, source_vm_id, target_vm_id }
   return (
     <section className={styles.newest} aria-label={strings.sourcePorts}>
       <h2>{strings.sourcePorts}</h2>
-      <p>{`${data.words} ${strings.soSince(formatMoment(new Date(data.since), clock))}`}</p>
+      <p>{data.since ? `${data.words} ${strings.soSince(formatMoment(new Date(data.since), clock))}` : data.words}</p>
       {data.faster.length > 0 && <p className={styles.source}>{strings.faster(data.faster.join(', '))}</p>}
       <p className={styles.source}>
         {strings.readBy} <code>{sourcePortsOf.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '')}</code>
