@@ -131,6 +131,7 @@ function Form({ meshes, found = [] }: { meshes: Mesh[]; found?: TrafficProposal[
             {...field('curve')}
             key={curves.data ? 'all' : 'none'}
             defaultValue={first?.curve ?? undefined}
+            {...(first && !first.curve && { none: trafficStrings.chooseCurve, required: true })}
             label={<Term of="performance curve">{strings.curve}</Term>}
             data={(curves.data ?? []).map(({ id, name, origin }) => ({
               value: id,

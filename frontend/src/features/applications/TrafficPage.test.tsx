@@ -65,6 +65,14 @@ test.each([
   expect(await screen.findByText(new RegExp(words))).toBeTruthy()
 })
 
+test('where no curve fits the port, one is chosen', async () => {
+  mockApi({ ...ANSWERS, 'GET /v1/meshes/m/traffic-proposals': traffic([{ ...STAR, curve: null }]) })
+  await showPage(<NewApplicationPage mesh="m" proposals={[KEY]} />)
+  await screen.findByRole('option', { name: 'Memcached, server' })
+  const curve = screen.getByRole<HTMLSelectElement>('combobox', { name: 'Curve' })
+  expect([curve.value, curve.required]).toEqual(['', true])
+})
+
 const accepted = `POST /v1/meshes/m/traffic-proposals`
 
 test.each([

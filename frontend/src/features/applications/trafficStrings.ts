@@ -54,5 +54,6 @@ export const strings = {
   follows: (vms: number) =>
     `${vms} VMs with the links that traffic has. Tasks follow: one is added where a client appears, and waits where one is gone.`,
   followsUnedited: 'Tasks follow the traffic unless you change the VMs.',
+  chooseCurve: 'Choose a curve',
   noProposal: 'This proposal is no longer there: its traffic has ended.',
 }
