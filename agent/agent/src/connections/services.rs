@@ -27,6 +27,8 @@ pub struct Services {
     /// True if the last reading left some out: one that it lacks may be old.
     was_cut: bool,
     rows: BTreeMap<(u32, u16, bool), ServicePeer>,
+    /// True if there was a reading before the open window.
+    is_whole: bool,
     /// Connections that the fullest reading of the open window left out.
     left_out: u32,
 }
@@ -87,11 +89,13 @@ impl Services {
         self.left_out = self.left_out.max(reading.left_out);
     }
 
-    /// End the window that started at `started_at_s` and return it, empty without traffic; `None` without a reading
-    /// before it.
+    /// End the window that started at `started_at_s` and return it, empty without traffic; `None` if there was no reading
+    /// before it, so that what its first part had is not known.
     pub fn end_window(&mut self, started_at_s: i64) -> Option<ServiceWindow> {
-        self.last.as_ref()?;
         let rows = std::mem::take(&mut self.rows).into_iter();
+        if !std::mem::replace(&mut self.is_whole, self.last.is_some()) {
+            return None;
+        }
         let mut peers: Vec<ServicePeer> = rows
             .map(|((vm_key, port, serves), sums)| ServicePeer {
                 vm_key,
@@ -167,6 +171,7 @@ mod tests {
         let vms = (1..=100).map(|key| (vm(key), key)).collect();
         let mut services = Services::default();
         services.read(&reading(&[], &[]), &vms);
+        assert_eq!(services.end_window(0), None, "it began before the reading");
         readings.iter().for_each(|one| services.read(one, &vms));
         let window = services.end_window(30).unwrap();
         let row = |p: &ServicePeer| {
@@ -226,8 +231,8 @@ mod tests {
         let many: Vec<_> = (1..=30).flat_map(ports).collect();
         let vms = (1..=100).map(|key| (vm(key), key)).collect();
         let mut services = Services::default();
-        assert_eq!(services.end_window(0), None);
         services.read(&reading(&[], &[]), &vms);
+        assert_eq!(services.end_window(0), None);
         services.read(
             &Reading {
                 left_out: 1_000,

@@ -88,7 +88,10 @@ impl ConnectionWorker {
                 window.into_iter().for_each(|one| self.windows.push(one));
             }
             if let Some((started_at_s, is_whole)) = services_window.ended(now_s) {
-                let window = services.end_window(started_at_s).filter(|_| is_whole);
+                if !is_whole {
+                    services = Services::default();
+                }
+                let window = services.end_window(started_at_s);
                 window.into_iter().for_each(|one| self.services.push(one));
             }
         }
