@@ -34,6 +34,9 @@ PORTS_LEAST = 16
 """Fewest ports of a sweep that is advised on: of fewer, halves of it agree by chance."""
 # Least share of the ports that either of two sweeps, or halves of one, finds slow that both find slow.
 _AGREEING = 0.8
+# Least part of the difference of two classes of ports that is free of ports between them. Programs that share the
+# machine delay some ports more than others, time and again, but by all amounts.
+_EMPTY = 0.25
 # Standard deviations of the bases of ports, between which half a sweep tells two paths apart.
 _TOLD_APART = 6
 
@@ -119,7 +122,8 @@ def sweep_of(at: datetime, ports: Sequence[int], exchanges: Exchanges) -> PortSw
     """Return the sweep of exchanges over these source ports; None if fewer than `PORTS_LEAST` have enough delays.
 
     In each direction ports are cut where the classes differ most (N. Otsu, IEEE Transactions on Systems, Man, and
-    Cybernetics 9(1), 1979), which always finds two; they count if both halves of each port's exchanges find the same.
+    Cybernetics 9(1), 1979), which always finds two; they count if there is nothing between them, and both halves of
+    each port's exchanges find the same.
     """
     flows = np.asarray(exchanges.flow, np.int64)
     is_odd = np.zeros(flows.size, np.bool_)
@@ -135,8 +139,11 @@ def sweep_of(at: datetime, ports: Sequence[int], exchanges: Exchanges) -> PortSw
             continue
         known |= measured
         slow = _slow(bases)
-        if slow.any() and all(_agree(slow, _slow(half)) for half in halves):
-            excess[slow] += np.median(bases[slow]) - np.median(bases[measured & ~slow])
+        others = bases[measured & ~slow]
+        by = float(np.median(bases[slow]) - np.median(others)) if slow.any() else 0.0
+        empty = float(bases[slow].min() - others.max()) if slow.any() else 0.0
+        if empty >= _EMPTY * by > 0 and all(_agree(slow, _slow(half)) for half in halves):
+            excess[slow] += by
             hidden += _resolution_ns(float(np.median(bases[measured])))
         else:
             hidden += max(_TOLD_APART * bases[measured].std(), _resolution_ns(float(np.median(bases[measured]))))
