@@ -197,10 +197,11 @@ class _Small:
         tenant_id, (self._world, old) = _tenant("small", 2, 6)
         self._imported = make_world(tenant_id, "imports", 0).mesh_id
         watch(product, tenant_id, self._world, listener)
-        self._key, self._port = key_of(tenant_id, "write"), product.port
+        # The pages and the jobs of one key would be too many.
+        self._key, self._key_of_jobs, self._port = key_of(tenant_id, "write"), key_of(tenant_id, "write"), product.port
         self._live = FaultyFleet(product.port, self._world)
-        # Enough reports for a percentile: of old windows, one a second of each VM.
-        self._old = Fleet(product.port, old)
+        # Enough reports for a percentile, some hundreds a turn: of old windows, five in two seconds of each VM.
+        self._old = Fleet(product.port, old, every_s=0.4)
 
     def __enter__(self) -> "_Small":
         for fleet in (self._live, self._old):
@@ -238,11 +239,11 @@ class _Small:
                 times["pages"].append(time.perf_counter() - began_s)
 
     def _jobs(self, times: Times, stop: threading.Event) -> None:
-        client = _client(self._port, self._key)
+        client = _client(self._port, self._key_of_jobs)
         client.headers["Content-Type"] = "text/csv"
         base_s = int(time.time()) - 86_400
         rows = "".join(f"{base_s + n},v0,v1,{100 + n}\n" for n in range(100))
-        while not stop.wait(1):
+        while not stop.wait(0.2):
             body, began_s = (
                 f"at,source,target,round_trip_us\n{rows}{base_s + 200},v0,v1,{random.random()}",
                 time.perf_counter(),
