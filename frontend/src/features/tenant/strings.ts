@@ -5,7 +5,7 @@ import { words } from '~/lib/words'
 export const strings = {
   ...words,
   tenantLower: 'the tenant',
-  lead: 'Name, ownership and end of this tenant. Measurements and settings of different tenants are separate.',
+  lead: 'Name, counted traffic, ownership and end of this tenant. Measurements and settings of different tenants are separate.',
   rename: 'Rename',
   save: 'Save name',
   saved: 'Name saved.',
