@@ -153,7 +153,7 @@ class Proposal:
             if len(values) == 1 and (value := values.pop().strip()):
                 return value if value == program else f"{value[:60]} {program}"
         others = "" if len(self.servers) == 1 else f" and {len(self.servers) - 1} more"
-        return f"{program} on {names[self.servers[0]][:60]}{others}"
+        return f"{program} on {min(names[server] for server in self.servers)[:60]}{others}"
 
 
 def proposals(edges: Sequence[TrafficEdge], vms: int, *, at_once: bool = False) -> list[Proposal]:
