@@ -86,7 +86,7 @@ export default defineConfig({
       output: {
         // What half of the pages need is one file: it compresses better than one for each set of pages that share a module.
         // Not dialogs: the first page opens none.
-        codeSplitting: { groups: [{ name: 'common', minShareCount: 20, test: (id) => !DIALOGS.test(id) }] },
+        codeSplitting: { groups: [{ name: 'common', minShareCount: 22, test: (id) => !DIALOGS.test(id) }] },
       },
       // d3 makes colours as it loads that we do not use.
       treeshake: { manualPureFunctions: ['cubehelix', 'interpolateCubehelixLong', 'rgb'] },

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { ApplicationPage } from '~/features/applications/ApplicationPage'
-import { nextSearch } from '~/features/applications/NextVms'
+import { nextSearch } from '~/features/applications/search'
 import { strings } from '~/features/shell/strings'
 import { useSearchPatch } from '~/ui/useSearchPatch'
 

@@ -21,9 +21,10 @@ import { Term } from '~/ui/Term'
 import { Unloaded } from '~/ui/Unloaded'
 import styles from './applications.module.css'
 import { Contract } from './Contract'
-import { type NextSearch, NextVms } from './NextVms'
+import { NextVms } from './NextVms'
 import { Options } from './Options'
 import { PerformanceChart } from './PerformanceChart'
+import type { NextSearch } from './search'
 import { strings } from './strings'
 
 const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], string> = {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { nextVmsQuery } from '~/api/applications'
 import type { NextVms as Answer } from '~/api/types'
 import { formatShare, formatShares } from '~/lib/performance'
-import { integer, number, type Patch, searchParser } from '~/lib/searchParams'
+import type { Patch } from '~/lib/searchParams'
 import { formatMoments } from '~/lib/time'
 import { NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
@@ -12,14 +12,8 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { money } from './money'
+import type { NextSearch } from './search'
 import { strings } from './strings'
-
-export interface NextSearch {
-  vms?: number
-  price?: number
-}
-
-export const nextSearch = searchParser<NextSearch>({ vms: integer(1), price: number(0) })
 
 interface Props {
   applicationId: string

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { expect, test } from 'vitest'
 import { mockApi, reply } from '~/testing/api'
 import { showPage } from '~/testing/render'
-import { type NextSearch, NextVms, nextSearch } from './NextVms'
+import { NextVms } from './NextVms'
 import { Options } from './Options'
+import { type NextSearch, nextSearch } from './search'
 
 const estimate = (mean: number) => ({ mean, low: mean - 0.01, high: mean + 0.01, windows: 8 })
 const FOUND = {
