@@ -21,6 +21,8 @@ from sinemora.recommendations.what_if.options import Peer, at_each, locations, m
 
 TRIALS = 1_024
 """Number of trials that are drawn for each place."""
+IDLE_MOST = 100
+"""Maximum number of idle VMs that are returned."""
 _Z = 1.96
 
 
@@ -104,7 +106,7 @@ def advise(
     free = [at for at in range(len(instance.machines)) if at not in taken]
     peers = peers_of(application, task)
     if not peers:
-        return [], [Idle(at, None) for at in free]
+        return [], [Idle(at, None) for at in free[:IDLE_MOST]]
     everywhere = _everywhere(instance, application, peers)
     machines = {machine for machine, _ in peers}
     cost = application.move_cost / count
@@ -138,7 +140,7 @@ def _ranked(instance: Instance, everywhere: _Everywhere, free: list[int]) -> lis
         Idle(at, estimate_mean(PerformanceSeries(everywhere.windows[:, at], everywhere.draws[:, :, at]), blocks))
         for at in free
     ]
-    return sorted(found, key=lambda one: 1.0 if one.performance is None else -one.performance.mean)
+    return sorted(found, key=lambda one: 1.0 if one.performance is None else -one.performance.mean)[:IDLE_MOST]
 
 
 def _kept(everywhere: _Everywhere, known: list[int], count: int, trial_most: int, cost: float) -> Kept:

@@ -15,6 +15,6 @@ export function places(inner: number, outer: number, size: number, margin: numbe
       return { x: middle + radius * Math.cos(angle), y: middle + radius * Math.sin(angle) }
     })
   const inside = outer === 0 ? reach : inner === 1 ? 0 : reach * 0.42
-  // Half a step apart, so that no line passes through another node.
-  return [...ring(inner, inside, 0.5), ...ring(outer, reach, 0)]
+  // Less than half a step apart: two servers between four clients would lie on one line with two of them.
+  return [...ring(inner, inside, 0.3), ...ring(outer, reach, 0)]
 }

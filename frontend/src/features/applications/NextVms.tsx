@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { nextVmsQuery } from '~/api/applications'
 import type { NextVms as Answer } from '~/api/types'
 import { formatShare, formatShares } from '~/lib/performance'
@@ -20,6 +21,9 @@ interface Props {
   search: NextSearch
   onSearch: (patch: Patch<NextSearch>) => void
 }
+
+/** Idle VMs shown at first, of those that come best first. */
+const FIRST = 8
 
 /** Where more VMs for an application should be, how many to rent for a trial, and its idle VMs by rank; once asked. */
 export function NextVms({ applicationId, search: { vms, price }, onSearch }: Props) {
@@ -64,6 +68,7 @@ export function NextVms({ applicationId, search: { vms, price }, onSearch }: Pro
 
 function Places({ answer }: { answer: Answer }) {
   const clock = useClock()
+  const [all, setAll] = useState(false)
   const { from, to } = answer.window
   const range = (performance: Answer['places'][number]['performance']) =>
     performance.low <= 0 && performance.high >= 1
@@ -95,7 +100,7 @@ function Places({ answer }: { answer: Answer }) {
           <h3>{strings.idleVms}</h3>
           <Records
             label={strings.idleVms}
-            rows={answer.idle}
+            rows={all ? answer.idle : answer.idle.slice(0, FIRST)}
             id={({ vm }) => vm.id}
             columns={[
               { title: strings.idleVm, cell: ({ vm }) => vm.name, as: 'head' },
@@ -113,6 +118,13 @@ function Places({ answer }: { answer: Answer }) {
               { title: strings.hourlyCost, cell: ({ price_per_hour }) => money(price_per_hour), as: 'number' },
             ]}
           />
+          {answer.idle.length > FIRST && (
+            <div>
+              <Button variant="default" aria-expanded={all} onClick={() => setAll(!all)}>
+                {all ? strings.showBest(FIRST) : strings.showAll(answer.idle.length)}
+              </Button>
+            </div>
+          )}
         </>
       )}
       <p className={pageStyles.quiet}>

@@ -15,7 +15,7 @@ export const strings = {
     `No applications seen yet: agents on ${counted} of ${vms} VMs have reported connections. An application needs traffic in two windows of 30 s.`,
   elsewhere: (share: string) =>
     `${share} of the traffic is with addresses that are no VM of the mesh, such as those of load balancers, proxies and NAT. Who is behind them is not known here.`,
-  mostElsewhere: (vms: string) => `Most of it: ${vms}.`,
+  mostElsewhere: (vms: string) => `Of the traffic of a VM, most: ${vms}.`,
   ofVm: (name: string, share: string) => `${name} ${share}`,
   leftOut: (count: string) => `At least ${count} connections were too many to count.`,
   map: 'Who talks to whom',
