@@ -59,7 +59,7 @@ NAMES = (*_USED, MONITOR, ADMIN, SCANNER)
 
 @dataclass
 class World:
-    """What runs: hosts and ids of VMs by name, and the processes of clients by application and host."""
+    """Hosts and ids of VMs by name, and the processes of clients by application and host."""
 
     product: EmbeddedProduct
     person: Person
@@ -160,7 +160,7 @@ def _serve(host: Host, application: Application) -> None:
         recipe = RECIPES[application.recipe]  # its benchmark is missing, which clients here replace
     folder = host.lab.folder / f"server-{host.name}"
     folder.mkdir()
-    # Inside of the user namespace it runs as root, which memcached asks to be told.
+    # memcached runs as root, as all in the user namespace, only with this option.
     words = {"address": host.address, "port": str(application.port), "user": "root", "folder": str(folder)}
     for name, content in recipe.files:
         for key, value in words.items():

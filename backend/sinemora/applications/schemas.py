@@ -181,7 +181,7 @@ class Named(Read):
 
 
 class FollowingRead(Read):
-    """How the tasks of an application follow traffic: its proposals, since when, and why no longer (null: they do)."""
+    """Traffic that the tasks of an application follow. `proposals` are keys; `stopped` is why they stopped, or null."""
 
     proposals: list[str]
     since: datetime

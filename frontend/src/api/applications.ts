@@ -92,7 +92,7 @@ export const optionsQuery = (applicationId: string) =>
     retry: false,
   })
 
-/** Places for a number of new VMs of an application, and its idle VMs; nothing is asked for no VM. */
+/** Places for a number of new VMs of an application, and its idle VMs. For 0 VMs it sends no request. */
 export const nextVmsQuery = (applicationId: string, vms: number, price: number | undefined) =>
   queryOptions({
     queryKey: ['applications', applicationId, 'next-vms', vms, price],

@@ -44,8 +44,8 @@ struct Known {
 impl Services {
     /// Add a reading. `vms` has the keys of VMs by address.
     ///
-    /// What was there at the first reading counts from then, and so does one that an incomplete reading may have left out.
-    /// Another one that is new since the last reading counts from its start.
+    /// A connection of the first reading counts from then on, as does one that an incomplete reading may have left out.
+    /// Any other counts from its start.
     pub fn read(&mut self, reading: &Reading, vms: &HashMap<IpAddr, u32>) {
         let mut now = FxHashMap::default();
         let others = |one: &&Connection| one.remote != one.local;

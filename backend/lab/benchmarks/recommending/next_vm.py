@@ -1,4 +1,4 @@
-"""Where the next VMs should be, against brute force: worlds whose zones are data centres of the published traces.
+"""Places of next VMs against brute force, in worlds whose zones are data centres of the published traces.
 
 A VM has for good the median of one of the three pairs of its data centre, 10 % up or down; paths from another zone
 are slower (`lab.incidents.network`). The advice sees an hour of a few VMs of each zone. Brute force knows all VMs that

@@ -127,10 +127,10 @@ def _grouped(
     shape = (window.keys.size,) * 2
     lost = window.values(Metric.LOSS, Statistic.MEAN) >= _LOST
     # Both paths of a pair count as one VM.
-    told, alone = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    notified, alone = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     for view in views:
         if view.rule.sources_min <= 1:
-            told |= view.firing | view.firing.T
+            notified |= view.firing | view.firing.T
     explained: list[Cause] = []
     for chosen in (
         [view for view in views if view.rule.condition.directed and not view.is_spike],
@@ -161,7 +161,7 @@ def _grouped(
         evidence = PathEvidence(
             firing, bad, known, signed if chosen[0].rule.condition.directed else None, lost, window.zone_of
         )
-        found = root_cause.causes(evidence, told)
+        found = root_cause.causes(evidence, notified)
         explained += [_of_clock(cause) if clock else cause for cause in found]
         firing.reshape(-1)[np.concatenate([np.zeros(0, np.int64), *(cause.cells for cause in found)])] = False
         alone |= firing

@@ -130,10 +130,10 @@ class PathEvidence:
     zone_of: Ints
 
 
-def causes(evidence: PathEvidence, told: Flags | None = None) -> list[Cause]:
+def causes(evidence: PathEvidence, notified: Flags | None = None) -> list[Cause]:
     """Return the causes of the firing paths, the one that explains most first; every firing path is in exactly one.
 
-    `told`: paths that may be told about by themselves, None: all. Others that nothing else explains are in no cause.
+    `notified`: paths of which a rule notifies by themselves; None: all. Others have a cause only together.
     """
     size = evidence.zone_of.size
     bad, known, firing = evidence.bad | evidence.firing, evidence.known | evidence.firing, evidence.firing.copy()
@@ -155,8 +155,8 @@ def causes(evidence: PathEvidence, told: Flags | None = None) -> list[Cause]:
         bad &= ~explained
         known &= ~explained
         firing &= ~inside
-    left = np.flatnonzero(firing if told is None else firing & told)
-    if told is not None and left.size > _PATHS_MAX:
+    left = np.flatnonzero(firing if notified is None else firing & notified)
+    if notified is not None and left.size > _PATHS_MAX:
         whole = Hypothesis(Culprit(Suspect.MESH, 0), _FOR, left.size, int(np.count_nonzero(known)))
         return [*explained_causes, Cause((whole,), left, scattered=True)]
     for at in left.tolist():

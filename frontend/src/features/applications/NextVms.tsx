@@ -25,7 +25,7 @@ interface Props {
 /** Idle VMs shown at first, of those that come best first. */
 const FIRST = 8
 
-/** Where more VMs for an application should be, how many to rent for a trial, and its idle VMs by rank; once asked. */
+/** Where more VMs for an application should be, how many to rent for a trial, and its idle VMs by rank, after a click. */
 export function NextVms({ applicationId, search: { vms, price }, onSearch }: Props) {
   const query = useQuery(nextVmsQuery(applicationId, vms ?? 0, price))
   if (!vms) {
