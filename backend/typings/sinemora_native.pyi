@@ -160,25 +160,3 @@ def simulate_link(
     watch: Callable[[int], object] | None,
     /,
 ) -> tuple[_I64, int, list[int], _F64, _I64]: ...
-
-class FabricCounts:
-    sent: int
-    delivered: int
-    duplicates: int
-    dropped: int
-    marked: int
-    hops: int
-
-def simulate_fabric(
-    arrivals_ps: _I64,
-    sizes: _I64,
-    sources: _I64,
-    destinations: _I64,
-    network: Any,
-    chosen: Any,
-    seed: int,
-    record: bool,
-    watch: Callable[[int], object] | None,
-    /,
-) -> tuple[_I64, FabricCounts, list[int], _F64, _I64]: ...
-def log2_priority(age_ns: float, bytes: float, alpha: float, /) -> float: ...

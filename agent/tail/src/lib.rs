@@ -8,7 +8,6 @@
 
 mod age;
 mod classes;
-pub mod fabric;
 mod link;
 mod priority;
 mod ranked;
@@ -22,7 +21,6 @@ use ranked::{Key, Ranked};
 use sharing::Sharing;
 
 pub use link::{Flows, Outcome, Stopped, TooLong};
-pub use priority::log2_priority;
 
 /// Size of a flow that a policy uses: the bytes that it sent, or those that remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

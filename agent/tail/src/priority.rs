@@ -6,7 +6,7 @@ use super::Knowledge;
 const ALPHA_MAX: f64 = 1e17;
 
 /// Return log2 of age / bytes^α. Ages below 1 ns and sizes below 1 byte count as 1.
-pub fn log2_priority(age_ns: f64, bytes: f64, alpha: f64) -> f64 {
+pub(super) fn log2_priority(age_ns: f64, bytes: f64, alpha: f64) -> f64 {
     age_ns.max(1.0).log2() + log2_weight(bytes, alpha)
 }
 

@@ -1,26 +1,17 @@
 //! The policies against closed forms, their limits, and a search through all waiting flows after every packet.
 
 use super::link::{Order, Packet, run};
-use super::priority::{Waiting, Weight, compare};
+use super::priority::{Waiting, Weight, compare, log2_priority};
 use super::*;
 
 const BYTE_PS: i64 = 800; // 10 Gbit/s
 const PACKET: i64 = 1460;
 
 /// Numbers from 0 to below 1, the same on every machine (SplitMix64).
-pub(super) struct Draws(u64);
+struct Draws(u64);
 
 impl Draws {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Return a whole number below `count`.
-    pub(super) fn below(&mut self, count: u64) -> u64 {
-        (self.unit() * count as f64) as u64
-    }
-
-    pub(super) fn unit(&mut self) -> f64 {
+    fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -36,7 +27,7 @@ struct Drawn {
 impl Drawn {
     /// Poisson arrivals at a load of 0.8; sizes by the inverse of their distribution.
     fn new(seed: u64, count: usize, mean: f64, size: impl Fn(f64) -> f64) -> Self {
-        let mut draws = Draws::new(seed);
+        let mut draws = Draws(seed);
         let gap_ps = mean * BYTE_PS as f64 / LOAD;
         let mut at = 0.0;
         let mut drawn = Self {

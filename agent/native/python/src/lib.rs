@@ -64,5 +64,5 @@ mod module {
         values_of_bins,
     };
     #[pymodule_export]
-    use super::tail::{FabricCounts, log2_priority, simulate_fabric, simulate_link};
+    use super::tail::simulate_link;
 }

@@ -1,4 +1,4 @@
-"""`sinemora tail-lab`: a study of the order of packets in a network, in this process."""
+"""`sinemora tail-lab`: a study of the order of packets at a link, in this process."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from typer import Exit, Option, Typer
 
 from sinemora.kit.field_errors import message_of
 from sinemora.labs.tail_lab.core.classes import ClassSpread
-from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, NAMES, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, NAMES, PacketPolicy
 from sinemora.labs.tail_lab.core.study import run
 from sinemora.labs.tail_lab.core.summary import TailFigure
 from sinemora.labs.tail_lab.core.workloads import SizesError, own_workload
@@ -25,13 +25,10 @@ Examples:
   sinemora tail-lab --workload w4 --objective p99 --against ps --policy d_tail_aware --policy srpt
   sinemora tail-lab --sizes flows.csv --load 0.6 --link-mbit 1000 --classes 4
   sinemora tail-lab --workload w5 --alpha 1.5 --json
-  sinemora tail-lab --topology leaf_spine --workload w4 --objective p99
-  sinemora tail-lab --topology leaf_spine --workload w5 --policy pfabric --policy pfabric_d_tail_aware --alpha 2
 
 FILE of --sizes is a table with the column bytes, and optionally count. α is found by search, on flows of its own; the
-policies are then compared on others. Without --flows about 10 million packets are sent,
-in leaf_spine 2 million. Without --policy all but pbs are compared, in leaf_spine dctcp, pfabric and homa, each with its
-D-TAIL aware. leaf_spine has 144 hosts at 10 Gbit/s and simplified transports.
+policies are then compared on others. Without --flows about 10 million packets are sent. Without --policy all but pbs
+are compared.
 
 Exit codes: 0 success, 2 invalid options or flow sizes, 130 interrupted."""
 
@@ -40,27 +37,20 @@ app = Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command("tail-lab", epilog=_EPILOG)
 def tail_lab(
-    topology: Annotated[TailTopology, Option(help="Network.")] = _FIRST.topology,
     workload: Annotated[WorkloadKey, Option(help="Workload of the source.")] = _FIRST.workload,
     sizes: Annotated[Path | None, Option(metavar="FILE", help="Own flow sizes, CSV; - for standard input.")] = None,
-    load: Annotated[float, Option(help="Share of the capacity of the link, or of those of hosts.")] = _FIRST.load,
+    load: Annotated[float, Option(help="Share of the capacity of the link.")] = _FIRST.load,
     link_mbit: Annotated[float, Option(help="Rate of the link, Mbit/s.")] = _FIRST.link_mbit,
     packet_bytes: Annotated[int, Option(help="Data of a full packet.")] = _FIRST.packet_bytes,
     flows: Annotated[int | None, Option(help="Number of flows.", show_default="by packets")] = None,
     seed: Annotated[int, Option(help="Seed of the random numbers.")] = _FIRST.seed,
-    policy: Annotated[
-        list[PacketPolicy] | None,
-        Option(
-            help="Policy; repeatable.",
-            show_default="the usual of the network",
-        ),
-    ] = None,
+    policy: Annotated[list[PacketPolicy] | None, Option(help="Policy; repeatable.", show_default="all but pbs")] = None,
     objective: Annotated[TailFigure, Option(help="Figure that the search minimises.")] = _FIRST.objective,
     against: Annotated[
         TailBaseline | None,
         Option(
             help="Baseline of the search.",
-            show_default="each its own without α",
+            show_default="las or srpt",
         ),
     ] = None,
     mean_loss_max: Annotated[
@@ -72,9 +62,9 @@ def tail_lab(
     spread: Annotated[ClassSpread, Option(help="What every class carries equally much of.")] = _FIRST.spread,
     as_json: Annotated[bool, Option("--json", help="Print the whole study as JSON.")] = False,
 ) -> None:
-    """Find the order of packets that cuts the tail of a bottleneck link or of a leaf-spine network."""
+    """Find the order of packets that cuts the tail of a bottleneck link."""
     given: dict[str, Any] = {
-        "topology": topology, "workload": WorkloadKey.OWN if sizes else workload, "load": load, "link_mbit": link_mbit,
+        "workload": WorkloadKey.OWN if sizes else workload, "load": load, "link_mbit": link_mbit,
         "packet_bytes": packet_bytes, "flows": flows, "seed": seed, "policies": policy or None,
         "objective": objective, "against": against, "mean_loss_max": None if mean_loss_max < 0 else mean_loss_max,
         "alpha": alpha, "evaluations": evaluations, "classes": classes, "spread": spread,
@@ -129,17 +119,12 @@ def _text(study: TailStudyRead) -> str:
         figures = outcome.figures
         gains = {each.against: each.gains for each in outcome.gains}
         name = NAMES[outcome.policy] + (f", {outcome.classes} classes" if outcome.classes else "")
-        if outcome.classes and study.topology is TailTopology.LEAF_SPINE:
-            name = NAMES[outcome.policy]
         rows.append((
             name, _alpha(outcome.alpha), _time(figures.mean), _time(figures.p99), _time(figures.tail_mean),
             _time(figures.small_p99),
             ", ".join(f"{NAMES[against]} {gain.tail_mean:+.1f} %" for against, gain in gains.items()),
-            *((f"{outcome.packets.dropped:,}",) if outcome.packets else ()),
         ))  # fmt: skip
-    header: tuple[str, ...] = ("policy", "α", "mean", "p99", "tail mean", "p99 of small flows", "tail mean below")
-    if study.topology is TailTopology.LEAF_SPINE:
-        header = (*header, "dropped packets")
+    header = ("policy", "α", "mean", "p99", "tail mean", "p99 of small flows", "tail mean below")
     parts = [
         f"{study.workload_name}, {study.flows:,} flows, {study.packets:,} packets, load {study.offered_load:.3f}.",
         table(header, rows),

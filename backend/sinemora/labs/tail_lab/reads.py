@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sinemora.labs.tail_lab import schemas
-from sinemora.labs.tail_lab.core.fabric import Fabric
 from sinemora.labs.tail_lab.core.link import Link
-from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, TailTopology, command_of
+from sinemora.labs.tail_lab.core.policies import TUNABLE, PacketPolicy, command_of
 from sinemora.labs.tail_lab.core.study import PolicyOutcome, SourceComparison, Study, StudyRequest
 from sinemora.labs.tail_lab.core.summary import Figures, TailFigure, gain_percent
 from sinemora.labs.tail_lab.core.workloads import WORKLOADS, Workload
@@ -33,7 +32,6 @@ def request_of(body: schemas.TailStudyCreate, points: Sequence[tuple[int, float]
         body.evaluations,
         body.classes,
         body.spread,
-        Fabric() if body.topology is TailTopology.LEAF_SPINE else None,
     )
 
 
@@ -65,7 +63,6 @@ def _outcome(outcome: PolicyOutcome, study: Study) -> schemas.TailOutcomeRead:
         tail_means_s=summary.tail_means_s,
         buckets=[schemas.TailBucketRead.model_validate(bucket) for bucket in summary.buckets],
         slowdown=summary.slowdown,
-        packets=None if outcome.packets is None else schemas.TailPacketsRead.model_validate(outcome.packets),
         egress_guard=command_of(outcome.policy, outcome.alpha, outcome.boundaries, study.request.link.mbit),
     )
 

@@ -1,6 +1,5 @@
 """JSON schemas of the tail lab. Times in seconds, gains and losses in percent."""
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Self
 from uuid import UUID
@@ -10,8 +9,7 @@ from pydantic import Field, model_validator
 from sinemora.kit.names import Name
 from sinemora.kit.schemas import DISTINCT, Read, Write
 from sinemora.labs.tail_lab.core.classes import ClassSpread
-from sinemora.labs.tail_lab.core.link import Link
-from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, POLICIES_OF, TUNABLE, USUAL_OF, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.policies import ALPHA_MAX, TUNABLE, USUAL, PacketPolicy
 from sinemora.labs.tail_lab.core.search import EVALUATIONS_MAX, EVALUATIONS_MIN
 from sinemora.labs.tail_lab.core.source import SourceVerdict
 from sinemora.labs.tail_lab.core.summary import TailFigure
@@ -35,23 +33,16 @@ class TailBaseline(StrEnum):
     PS = "ps"
     LAS = "las"
     SRPT = "srpt"
-    TCP = "tcp"
-    DCTCP = "dctcp"
-    PFABRIC_LAS = "pfabric_las"
-    PFABRIC = "pfabric"
-    HOMA = "homa"
 
 
 class TailStudyCreate(Write):
-    """Study of the order of packets at one link, or of transports in a leaf-spine network. α is searched unless given.
+    """Study of the order of packets at one link. α is searched unless given.
 
     The search minimises `objective` where the mean rises by at most `mean_loss_max` percent over the baseline:
-    `against`, or LAS for policies that do not know sizes and SRPT for those that do; in `leaf_spine` the transport
-    without α. `leaf_spine` is the network of the source: 144 hosts, 10 Gbit/s, packets of 1,460 bytes, 8 classes.
+    `against`, or LAS for policies that do not know sizes and SRPT for those that do.
     """
 
     name: Name = "Tail study"
-    topology: TailTopology = TailTopology.SINGLE_LINK
     workload: WorkloadKey = WorkloadKey.W5
     sizes_csv: Annotated[str | None, Field(max_length=2_000_000)] = None
     load: Annotated[float, Field(ge=0.05, le=0.95)] = 0.8
@@ -81,36 +72,15 @@ class TailStudyCreate(Write):
         return self
 
     @model_validator(mode="after")
-    def _of_topology(self) -> Self:
-        policies, known = self.chosen_policies, POLICIES_OF[self.topology]
-        if foreign := [each.value for each in policies if each not in known]:
-            raise ValueError(f"`policies` of {self.topology.value} are {_listed(known)}, not {', '.join(foreign)}")
-        baselines = [each for each in known if each not in TUNABLE]
-        if self.against is not None and PacketPolicy(self.against.value) not in baselines:
-            raise ValueError(f"`against` in {self.topology.value} is one of {_listed(baselines)}")
-        if self.topology is TailTopology.LEAF_SPINE:
-            self._is_source_network()
-        elif self.classes is not None and not {*TUNABLE} - {PacketPolicy.PBS} & {*policies}:
+    def _in_classes(self) -> Self:
+        if self.classes is not None and not {*TUNABLE} - {PacketPolicy.PBS} & {*self.chosen_policies}:
             raise ValueError("`classes` need d_tail_blind or d_tail_aware among the `policies`")
         return self
 
-    def _is_source_network(self) -> None:
-        usual = Link()
-        if (self.link_mbit, self.packet_bytes) != (usual.mbit, usual.packet_bytes):
-            raise ValueError(
-                "`link_mbit` is 10000 and `packet_bytes` 1460 in leaf_spine: the transports' constants belong to them"
-            )
-        if self.classes is not None:
-            raise ValueError("`classes` belong to single_link: leaf_spine always has 8")
-
     @property
     def chosen_policies(self) -> list[PacketPolicy]:
-        """The policies asked for, or the usual ones of the topology."""
-        return list(USUAL_OF[self.topology]) if self.policies is None else self.policies
-
-
-def _listed(policies: Iterable[PacketPolicy]) -> str:
-    return ", ".join(policy.value for policy in policies)
+        """The policies asked for, or the usual ones."""
+        return list(USUAL) if self.policies is None else self.policies
 
 
 class TailFiguresRead(Read):
@@ -137,15 +107,6 @@ class TailGainRead(Read):
     gains: TailFiguresRead
 
 
-class TailPacketsRead(Read):
-    """Packets in a leaf-spine network: dropped, delivered again, marked (ECN), and transmissions by all ports."""
-
-    dropped: int
-    duplicates: int
-    marked: int
-    hops: int
-
-
 class TailOutcomeRead(Read):
     """Outcome of one policy on the compared flows."""
 
@@ -159,8 +120,7 @@ class TailOutcomeRead(Read):
     slowdown: list[float]
     boundaries: list[float]
     class_shares: list[float]
-    # Studies that were stored before these fields existed lack them.
-    packets: TailPacketsRead | None = None
+    # Studies that were stored before this field existed lack it.
     egress_guard: str | None = None
 
 
@@ -203,7 +163,6 @@ class TailStudyRead(Read):
 
     id: UUID
     name: str
-    topology: TailTopology = TailTopology.SINGLE_LINK
     workload: WorkloadKey
     workload_name: str
     load: float

@@ -51,9 +51,14 @@ def submit(session: Session, actor: Actor, body: TailStudyCreate) -> Job:
 
 
 def get_study(session: Session, actor: Actor, study_id: UUID) -> TailStudyRead:
-    """Return the study that a job has made. ProductError `tail_study_unknown`, `job_not_done`, `job_cancelled`."""
-    if jobs.get_job(session, study_id).kind != job.STUDY.name:
+    """Return the study that a job has made.
+
+    ProductError `tail_study_unknown`, `tail_study_retired`, `job_not_done`, `job_cancelled`.
+    """
+    found = jobs.get_job(session, study_id)
+    if found.kind != job.STUDY.name:
         raise NotFound("tail_study")
+    job.refuse_networks(found.params)
     jobs.result(session, study_id)  # the error that a failed job ended with
     _, content = jobs.output(session, actor, study_id)
     return TailStudyRead.model_validate_json(b"".join(content))

@@ -34,7 +34,6 @@ def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.Capture
         (["--load", "2"], "--load: Must be at most 0.95."),
         (["--sizes", "nowhere.csv"], "nowhere.csv cannot be read"),
         (["--workload", "w5", "--flows", "1000000"], "ask for fewer flows"),
-        (["--topology", "leaf_spine", "--link-mbit", "1000"], "`link_mbit` is 10000"),
         (["--policy", "edf"], "'fcfs', 'ps', 'las'"),
     ],
 )

@@ -8,9 +8,8 @@ the highest class, so its other packets have only what is left of its share.
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
-from sinemora.labs.tail_lab.core.link import Chosen, Flows, Progress, Simulated, simulate
+from sinemora.labs.tail_lab.core.link import Chosen, Flows, Progress, simulate
 
 
 class ClassSpread(StrEnum):
@@ -25,25 +24,13 @@ def boundaries_of(
 ) -> list[float]:
     """Return the `classes` - 1 ascending boundaries, log2 of the priority."""
     trained = simulate(flows, chosen, progress, record=True)
+    if not trained.recorded.size:  # every flow is one packet
+        return [0.0] * (classes - 1)
     if spread is ClassSpread.BYTES:
         weights = trained.recorded_bytes.astype(np.float64)
         total, top = int(flows.sizes.sum()), int(np.minimum(flows.sizes, flows.link.packet_bytes).sum())
     else:
         weights, total, top = np.ones(trained.recorded.size), trained.packets, flows.sizes.size
-    return even_boundaries(trained, total, top, classes, weights)
-
-
-def even_boundaries(
-    trained: Simulated, total: int, top: int, classes: int, weights: npt.NDArray[np.float64] | None = None
-) -> list[float]:
-    """Return boundaries that spread a load evenly: in all `total`, of which `top` is in the highest class anyway.
-
-    `weights` are the loads of the recorded packets; their bytes by default.
-    """
-    if not trained.recorded.size:  # every flow is one packet
-        return [0.0] * (classes - 1)
-    if weights is None:
-        weights = trained.recorded_bytes.astype(np.float64)
     rest = total - top
     order = np.argsort(trained.recorded, kind="stable")
     values, cumulative = trained.recorded[order], np.cumsum(weights[order])

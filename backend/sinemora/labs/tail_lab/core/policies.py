@@ -1,4 +1,4 @@
-"""Policies of the tail lab: orders of packets at a link, and transports of a leaf-spine network."""
+"""Policies of the tail lab: orders of packets at a link."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -7,15 +7,8 @@ ALPHA_MAX = 1e15
 """Stands for infinity: the order is that of bytes alone."""
 
 
-class TailTopology(StrEnum):
-    """Network of a study."""
-
-    SINGLE_LINK = "single_link"
-    LEAF_SPINE = "leaf_spine"
-
-
 class PacketPolicy(StrEnum):
-    """Order in which a link sends packets; then transports of a leaf-spine network, simplified, with their orders."""
+    """Order in which a link sends packets."""
 
     FCFS = "fcfs"
     PS = "ps"
@@ -24,50 +17,18 @@ class PacketPolicy(StrEnum):
     PBS = "pbs"
     D_TAIL_BLIND = "d_tail_blind"
     D_TAIL_AWARE = "d_tail_aware"
-    TCP = "tcp"
-    DCTCP = "dctcp"
-    DCTCP_D_TAIL_BLIND = "dctcp_d_tail_blind"
-    DCTCP_D_TAIL_AWARE = "dctcp_d_tail_aware"
-    PFABRIC_LAS = "pfabric_las"
-    PFABRIC = "pfabric"
-    PFABRIC_D_TAIL_BLIND = "pfabric_d_tail_blind"
-    PFABRIC_D_TAIL_AWARE = "pfabric_d_tail_aware"
-    HOMA = "homa"
-    HOMA_D_TAIL_AWARE = "homa_d_tail_aware"
 
 
 NATURAL = {
     PacketPolicy.PBS: PacketPolicy.LAS,
     PacketPolicy.D_TAIL_BLIND: PacketPolicy.LAS,
     PacketPolicy.D_TAIL_AWARE: PacketPolicy.SRPT,
-    PacketPolicy.DCTCP_D_TAIL_BLIND: PacketPolicy.DCTCP,
-    PacketPolicy.DCTCP_D_TAIL_AWARE: PacketPolicy.DCTCP,
-    PacketPolicy.PFABRIC_D_TAIL_BLIND: PacketPolicy.PFABRIC_LAS,
-    PacketPolicy.PFABRIC_D_TAIL_AWARE: PacketPolicy.PFABRIC,
-    PacketPolicy.HOMA_D_TAIL_AWARE: PacketPolicy.HOMA,
 }
-"""The policies with α and the baseline of each: on a link its limit as α grows; else the transport without α."""
+"""The policies with α and the baseline of each: its limit as α grows."""
 TUNABLE = tuple(NATURAL)
 """Policies with the parameter α."""
-_LINK = tuple(PacketPolicy)[: list(PacketPolicy).index(PacketPolicy.TCP)]
-POLICIES_OF = {
-    TailTopology.SINGLE_LINK: _LINK,
-    TailTopology.LEAF_SPINE: tuple(policy for policy in PacketPolicy if policy not in _LINK),
-}
-"""The policies of each network."""
-USUAL_OF = {
-    # PBS differs from blind D-TAIL by the first packets alone.
-    TailTopology.SINGLE_LINK: tuple(policy for policy in _LINK if policy is not PacketPolicy.PBS),
-    TailTopology.LEAF_SPINE: (
-        PacketPolicy.DCTCP,
-        PacketPolicy.DCTCP_D_TAIL_AWARE,
-        PacketPolicy.PFABRIC,
-        PacketPolicy.PFABRIC_D_TAIL_AWARE,
-        PacketPolicy.HOMA,
-        PacketPolicy.HOMA_D_TAIL_AWARE,
-    ),
-}
-"""The policies that are compared unless others are asked for."""
+USUAL = tuple(policy for policy in PacketPolicy if policy is not PacketPolicy.PBS)
+"""The policies that are compared unless others are asked for; PBS differs from blind D-TAIL by first packets alone."""
 NAMES = {
     PacketPolicy.FCFS: "FCFS",
     PacketPolicy.PS: "PS",
@@ -76,16 +37,6 @@ NAMES = {
     PacketPolicy.PBS: "PBS",
     PacketPolicy.D_TAIL_BLIND: "D-TAIL blind",
     PacketPolicy.D_TAIL_AWARE: "D-TAIL aware",
-    PacketPolicy.TCP: "TCP-like",
-    PacketPolicy.DCTCP: "DCTCP-like",
-    PacketPolicy.DCTCP_D_TAIL_BLIND: "DCTCP-like, D-TAIL blind",
-    PacketPolicy.DCTCP_D_TAIL_AWARE: "DCTCP-like, D-TAIL aware",
-    PacketPolicy.PFABRIC_LAS: "pFabric-like, LAS",
-    PacketPolicy.PFABRIC: "pFabric-like, SRPT",
-    PacketPolicy.PFABRIC_D_TAIL_BLIND: "pFabric-like, D-TAIL blind",
-    PacketPolicy.PFABRIC_D_TAIL_AWARE: "pFabric-like, D-TAIL aware",
-    PacketPolicy.HOMA: "Homa-like, SRPT",
-    PacketPolicy.HOMA_D_TAIL_AWARE: "Homa-like, D-TAIL aware",
 }
 """Names of the policies in text."""
 

@@ -3,13 +3,13 @@
 Source: K. Mahajan, "Next Generation Cloud Computing Architectures: Performance and Pricing", Columbia University, 2021,
 section 2.4: a leaf-spine network of 144 hosts at a load of 80 %. Its plots have no numbers in the text; these are all
 that it prints. On one link processor sharing stands for DCTCP, which shares links; SRPT (aware) and LAS (blind) stand
-for pFabric, SRPT for Homa. The leaf-spine network has simplified forms of the three.
+for pFabric, SRPT for Homa.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from sinemora.labs.tail_lab.core.policies import USUAL_OF, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.policies import PacketPolicy
 from sinemora.labs.tail_lab.core.summary import TailFigure
 
 _POINTS = 3.0
@@ -39,12 +39,6 @@ class Printed:
     @property
     def why(self) -> str:
         """Why the figure may differ here."""
-        if self.against not in USUAL_OF[TailTopology.SINGLE_LINK]:
-            classes = "" if self.protocol == "pFabric" else " The boundaries of classes decide much."
-            return (
-                f"{self.protocol} is simplified, with the constants of its publication: the source prints no buffers,"
-                f" thresholds or timeouts.{classes} A limit of the mean lowers the gain too."
-            )
         if self.against is PacketPolicy.SRPT and self.figure in (TailFigure.MEAN, TailFigure.P99):
             return (
                 "On one link that never idles no policy has a lower mean than SRPT, and p99 follows it; the source's"
@@ -97,20 +91,3 @@ PRINTED["w5"] += [
     Printed("pFabric", _AWARE, PacketPolicy.SRPT, TailFigure.TAIL_MEAN, 37),
     Printed("pFabric", _AWARE, PacketPolicy.SRPT, TailFigure.P99, 29.66, 2.0),
 ]
-
-_IN_FABRIC = {
-    ("DCTCP", _BLIND): (PacketPolicy.DCTCP_D_TAIL_BLIND, PacketPolicy.DCTCP),
-    ("DCTCP", _AWARE): (PacketPolicy.DCTCP_D_TAIL_AWARE, PacketPolicy.DCTCP),
-    ("pFabric", _BLIND): (PacketPolicy.PFABRIC_D_TAIL_BLIND, PacketPolicy.PFABRIC_LAS),
-    ("pFabric", _AWARE): (PacketPolicy.PFABRIC_D_TAIL_AWARE, PacketPolicy.PFABRIC),
-    ("Homa", _AWARE): (PacketPolicy.HOMA_D_TAIL_AWARE, PacketPolicy.HOMA),
-}
-
-
-def _in_fabric(row: Printed) -> Printed:
-    policy, against = _IN_FABRIC[row.protocol, row.policy]
-    return replace(row, policy=policy, against=against)
-
-
-PRINTED_OF_FABRIC = {key: [_in_fabric(row) for row in rows] for key, rows in PRINTED.items()}
-"""The printed gains, of the transports that the source simulates."""

@@ -1,4 +1,4 @@
-"""A study: policies compared in one network under one workload, the α of each found by search.
+"""A study: policies compared at one link under one workload, the α of each found by search.
 
 α is found on flows of one seed. The policies are then compared on other flows of the same workload, so that no figure
 is fitted to the flows that it is shown on.
@@ -12,18 +12,8 @@ import numpy as np
 from sinemora.labs.tail_lab.core import link as links
 from sinemora.labs.tail_lab.core import source
 from sinemora.labs.tail_lab.core.classes import ClassSpread, boundaries_of
-from sinemora.labs.tail_lab.core.fabric import (
-    CLASSES,
-    HOPS,
-    Fabric,
-    FabricFlows,
-    FabricSimulated,
-    draw_fabric_flows,
-    has_classes,
-    simulate_fabric,
-)
 from sinemora.labs.tail_lab.core.link import Chosen, Flows, Link, draw_flows
-from sinemora.labs.tail_lab.core.policies import NAMES, NATURAL, TUNABLE, USUAL_OF, PacketPolicy, TailTopology
+from sinemora.labs.tail_lab.core.policies import NAMES, NATURAL, TUNABLE, USUAL, PacketPolicy
 from sinemora.labs.tail_lab.core.search import AlphaEvaluation, Goal, best_of, search
 from sinemora.labs.tail_lab.core.summary import Figures, Summary, TailFigure, figures_of, gain_percent, summary_of
 from sinemora.labs.tail_lab.core.workloads import Workload
@@ -33,10 +23,6 @@ PACKETS_MAX = 100_000_000
 STUDY_PACKETS_MAX = 10_000_000_000
 """Packets of all simulations of a study: about a quarter of an hour."""
 _PACKETS_USUAL, _FLOWS_MIN, _FLOWS_MAX = 10_000_000, 20_000, 200_000
-FABRIC_PACKETS_MAX = 10_000_000
-"""Packets of one simulation of a leaf-spine network, where a packet and its acknowledgement take eight links."""
-STUDY_FABRIC_PACKETS_MAX = 1_000_000_000
-_FABRIC_PACKETS_USUAL, _FABRIC_FLOWS_MIN = 2_000_000, 4_000
 _COMPARED_SEED = 1_000_003
 Report = Callable[[float, str], None]
 
@@ -50,7 +36,7 @@ class StudyRequest:
     link: Link = field(default_factory=Link)
     flows: int | None = None
     seed: int = 1
-    policies: tuple[PacketPolicy, ...] = USUAL_OF[TailTopology.SINGLE_LINK]
+    policies: tuple[PacketPolicy, ...] = USUAL
     objective: TailFigure = TailFigure.TAIL_MEAN
     against: PacketPolicy | None = None
     mean_loss_max: float | None = 3.0
@@ -58,31 +44,24 @@ class StudyRequest:
     evaluations: int = 25
     classes: int | None = None
     spread: ClassSpread = ClassSpread.BYTES
-    fabric: Fabric | None = None
-    """Leaf-spine network, in place of the link."""
 
     @property
     def flow_count(self) -> int:
         """Number of flows: as asked, or enough for a steady tail within seconds."""
         if self.flows is not None:
             return self.flows
-        packets, least = (_FABRIC_PACKETS_USUAL, _FABRIC_FLOWS_MIN) if self.fabric else (_PACKETS_USUAL, _FLOWS_MIN)
-        usual = packets / self.workload.packets_per_flow(self._packet_bytes)
-        return int(np.clip(usual, least, _FLOWS_MAX))
-
-    @property
-    def _packet_bytes(self) -> int:
-        return self.fabric.packet_bytes if self.fabric else self.link.packet_bytes
+        usual = _PACKETS_USUAL / self.workload.packets_per_flow(self.link.packet_bytes)
+        return int(np.clip(usual, _FLOWS_MIN, _FLOWS_MAX))
 
     @property
     def packets(self) -> float:
         """Expected packets of one simulation."""
-        return self.flow_count * self.workload.packets_per_flow(self._packet_bytes)
+        return self.flow_count * self.workload.packets_per_flow(self.link.packet_bytes)
 
     @property
     def transmissions(self) -> float:
         """Expected transmissions of packets in all simulations."""
-        return self.packets * self.simulations * (HOPS if self.fabric else 1)
+        return self.packets * self.simulations
 
     @property
     def tunable(self) -> list[PacketPolicy]:
@@ -92,7 +71,7 @@ class StudyRequest:
     @property
     def classed(self) -> list[PacketPolicy]:
         """The policies that are also simulated with classes of priority."""
-        if not self.classes or self.fabric:
+        if not self.classes:
             return []
         return [policy for policy in self.tunable if policy is not PacketPolicy.PBS]
 
@@ -108,18 +87,15 @@ class StudyRequest:
 
     def too_long(self) -> str | None:
         """Return why the request would take too long, None if it does not."""
-        most, most_of_all = (
-            (FABRIC_PACKETS_MAX, STUDY_FABRIC_PACKETS_MAX) if self.fabric else (PACKETS_MAX, STUDY_PACKETS_MAX)
-        )
-        if self.packets > most:
+        if self.packets > PACKETS_MAX:
             return (
-                f"each simulation would send {self.packets:,.0f} packets, at most {most:,} are possible:"
-                f" ask for fewer flows{'' if self.fabric else ' or larger packets'}"
+                f"each simulation would send {self.packets:,.0f} packets, at most {PACKETS_MAX:,} are possible:"
+                " ask for fewer flows or larger packets"
             )
-        if self.packets * self.simulations > most_of_all:
+        if self.transmissions > STUDY_PACKETS_MAX:
             return (
-                f"{self.simulations} simulations would send {self.packets * self.simulations:,.0f} packets, at most"
-                f" {most_of_all:,} are possible: ask for fewer flows, evaluations or policies"
+                f"{self.simulations} simulations would send {self.transmissions:,.0f} packets, at most"
+                f" {STUDY_PACKETS_MAX:,} are possible: ask for fewer flows, evaluations or policies"
             )
         return None
 
@@ -146,16 +122,6 @@ class Searched:
     best: AlphaEvaluation
 
 
-@dataclass(frozen=True, slots=True)
-class FabricPackets:
-    """Packets of a leaf-spine network: dropped, delivered more than once, marked; transmissions by all ports."""
-
-    dropped: int
-    duplicates: int
-    marked: int
-    hops: int
-
-
 @dataclass(frozen=True)
 class PolicyOutcome:
     """Figures of one policy; `alpha` is None without one. `class_shares`: of bytes, lowest class first."""
@@ -166,7 +132,6 @@ class PolicyOutcome:
     summary: Summary
     boundaries: list[float]
     class_shares: list[float]
-    packets: FabricPackets | None = None
 
 
 @dataclass(frozen=True)
@@ -222,46 +187,24 @@ def run(request: StudyRequest, report: Report = lambda share, note: None) -> Stu
     outcomes, packets = [], 0
     for policy in (*request.baselines, *request.tunable):
         alpha = None if policy not in TUNABLE else alphas.get(policy, request.alpha or 0.0)
-        simulated = _simulate(flows, policy, alpha or 0.0, steps.next(NAMES[policy]))
+        chosen = Chosen(policy, alpha or 0.0)
+        simulated = links.simulate(flows, chosen, steps.next(NAMES[policy]))
         packets = simulated.packets
-        outcomes.append(_outcome(flows, policy, alpha, simulated))
-        if isinstance(flows, Flows) and request.classes and policy in request.classed:
-            chosen = Chosen(policy, alpha or 0.0)
+        outcomes.append(PolicyOutcome(policy, alpha, None, summary_of(flows, simulated), [], []))
+        if request.classes and policy in request.classed:
             outcomes.append(_in_classes(request, request.classes, flows, chosen, steps))
     study = Study(request, len(flows.sizes), packets, float(flows.sizes.mean()), flows.load, outcomes, searches, [])
     study.beside_source.extend(_source_comparison(study))
     return study
 
 
-def _draw(request: StudyRequest, seed: int) -> Flows | FabricFlows:
-    if request.fabric:
-        return draw_fabric_flows(request.workload, request.fabric, request.load, request.flow_count, seed)
+def _draw(request: StudyRequest, seed: int) -> Flows:
     return draw_flows(request.workload, request.link, request.load, request.flow_count, seed)
 
 
-def _simulate(
-    flows: Flows | FabricFlows, policy: PacketPolicy, alpha: float, progress: links.Progress
-) -> links.Simulated:
-    if isinstance(flows, FabricFlows):
-        return simulate_fabric(flows, policy, alpha, progress)
-    return links.simulate(flows, Chosen(policy, alpha), progress)
-
-
-def _outcome(
-    flows: Flows | FabricFlows, policy: PacketPolicy, alpha: float | None, simulated: links.Simulated
-) -> PolicyOutcome:
-    summary = summary_of(flows, simulated)
-    if not isinstance(simulated, FabricSimulated):
-        return PolicyOutcome(policy, alpha, None, summary, [], [])
-    packets = FabricPackets(simulated.dropped, simulated.duplicates, simulated.marked, simulated.hops)
-    classed = has_classes(policy)
-    shares = simulated.class_shares if classed else []
-    return PolicyOutcome(policy, alpha, CLASSES if classed else None, summary, simulated.boundaries, shares, packets)
-
-
-def _searches(request: StudyRequest, flows: Flows | FabricFlows, steps: _Steps) -> list[Searched]:
+def _searches(request: StudyRequest, flows: Flows, steps: _Steps) -> list[Searched]:
     baselines = {
-        policy: figures_of(flows, _simulate(flows, policy, 0.0, steps.next(f"baseline {NAMES[policy]}")))
+        policy: figures_of(flows, links.simulate(flows, Chosen(policy), steps.next(f"baseline {NAMES[policy]}")))
         for policy in sorted(request.searched_against)
     }
     return [_search(request, policy, baselines, flows, steps) for policy in request.tunable]
@@ -271,14 +214,14 @@ def _search(
     request: StudyRequest,
     policy: PacketPolicy,
     baselines: dict[PacketPolicy, Figures],
-    flows: Flows | FabricFlows,
+    flows: Flows,
     steps: _Steps,
 ) -> Searched:
     against = request.baseline_of(policy)
 
     def evaluate(alpha: float, number: int) -> Figures:
         note = f"{NAMES[policy]}: evaluation {number + 1} of {request.evaluations}"
-        return figures_of(flows, _simulate(flows, policy, alpha, steps.next(note)))
+        return figures_of(flows, links.simulate(flows, Chosen(policy, alpha), steps.next(note)))
 
     goal = Goal(request.objective, baselines[against], request.mean_loss_max)
     evaluations = list(search(goal, evaluate, request.evaluations, request.seed))
@@ -295,8 +238,7 @@ def _in_classes(request: StudyRequest, classes: int, flows: Flows, chosen: Chose
 
 def _source_comparison(study: Study) -> list[SourceComparison]:
     rows = []
-    rows_of = source.PRINTED_OF_FABRIC if study.request.fabric else source.PRINTED
-    for printed in rows_of.get(study.request.workload.key, []):
+    for printed in source.PRINTED.get(study.request.workload.key, []):
         outcome, baseline = study.outcome(printed.policy), study.outcome(printed.against)
         if outcome is not None and baseline is not None and outcome.alpha is not None:
             of = printed.figure

@@ -10,7 +10,6 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.labs.tail_lab.core.fabric import FabricFlows
 from sinemora.labs.tail_lab.core.link import Flows, Simulated
 
 PERCENTILES = (25, 50, 75, 90, 99)
@@ -52,7 +51,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Summary:
-    """All figures of a simulation. Slowdown is the FCT over the time that the flow takes on an empty network."""
+    """All figures of a simulation. Slowdown is the FCT over the time that the flow takes on an empty link."""
 
     figures: Figures
     tail_means_s: list[float]
@@ -60,7 +59,7 @@ class Summary:
     slowdown: list[float]
 
 
-def figures_of(flows: Flows | FabricFlows, simulated: Simulated) -> Figures:
+def figures_of(flows: Flows, simulated: Simulated) -> Figures:
     """Return the figures that a search compares."""
     fct, small = simulated.fct_s, _bucket_of(flows.sizes) == 0
     return Figures(
@@ -68,7 +67,7 @@ def figures_of(flows: Flows | FabricFlows, simulated: Simulated) -> Figures:
     )
 
 
-def summary_of(flows: Flows | FabricFlows, simulated: Simulated) -> Summary:
+def summary_of(flows: Flows, simulated: Simulated) -> Summary:
     """Return all figures."""
     fct = simulated.fct_s
     slowdown = np.quantile(fct / flows.ideal_s, np.linspace(0, 1, POINTS))

@@ -11,11 +11,11 @@ const withAlpha = (percent: number, alpha: number | null) =>
   `${threeDigits(percent)} %${alpha === null ? '' : `, α = ${showAlpha(alpha)}`}`
 
 /** Gains that the source prints next to those found here, with what agrees, what cannot, and why. */
-export function SourceComparison({ rows, topology }: { rows: Row[]; topology: TailStudy['topology'] }) {
+export function SourceComparison({ rows }: { rows: Row[] }) {
   const reasons = [...new Set(rows.filter(({ verdict }) => verdict !== 'agrees').map(({ why }) => why))]
   return (
     <Panel title={strings.source}>
-      <p className={pageStyles.lead}>{strings.sourceLeads[topology ?? 'single_link']}</p>
+      <p className={pageStyles.lead}>{strings.sourceLead}</p>
       <Records
         label={strings.source}
         rows={rows}

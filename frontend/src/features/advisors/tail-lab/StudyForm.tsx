@@ -8,18 +8,7 @@ import { pageStyles } from '~/ui/Page'
 import { Term } from '~/ui/Term'
 import { useMissing } from '~/ui/useMissing'
 import advisors from '../advisors.module.css'
-import {
-  againstOf,
-  BASELINES_OF,
-  FIGURES,
-  FIRST,
-  POLICIES_OF,
-  policiesOf,
-  SPREADS,
-  type TailSearch,
-  TOPOLOGIES,
-  WORKLOADS,
-} from './question'
+import { BASELINES, FIGURES, FIRST, POLICIES, policiesOf, SPREADS, type TailSearch, WORKLOADS } from './question'
 import { strings } from './strings'
 
 interface Props {
@@ -37,8 +26,6 @@ type OptionalName = 'flows' | 'alpha'
 /** The question of a study; the address holds all of it but imported sizes. */
 export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart }: Props) {
   const workload = search.workload ?? FIRST.workload
-  const topology = search.topology ?? FIRST.topology
-  const isLink = topology === 'single_link'
   const policies = policiesOf(search)
   const missing = useMissing({ sizes: workload === 'own' && sizes.trim() === '' ? strings.noSizes : null })
   const number = (field: NumberName, label: string, least: number, most: number, step: number | 'any' = 'any') => (
@@ -80,19 +67,13 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
     <form onSubmit={submit}>
       <div className={pageStyles.form}>
         <Choice
-          label={strings.topology}
-          value={topology}
-          data={labelled(strings.topologies, TOPOLOGIES)}
-          onChange={(topology) => onSearch({ topology, policies: undefined, against: undefined })}
-        />
-        <Choice
           label={strings.workload}
           value={workload}
           data={labelled(strings.workloads, WORKLOADS)}
           onChange={(workload) => onSearch({ workload })}
         />
         {number('load', strings.load, 5, 95)}
-        {isLink && number('link', strings.link, 1, 400_000)}
+        {number('link', strings.link, 1, 400_000)}
         <Choice
           label={<Term of="tail mean">{strings.objective}</Term>}
           value={search.objective ?? FIRST.objective}
@@ -114,13 +95,12 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
         />
         <MultiSelect
           label={strings.policies}
-          data={labelled(strings.names, POLICIES_OF[topology])}
+          data={labelled(strings.names, POLICIES)}
           value={policies}
           onChange={(chosen) => onSearch({ policies: chosen.length > 0 ? chosen.join(',') : undefined })}
           className={advisors.wide}
         />
       </div>
-      {!isLink && <p className={pageStyles.lead}>{strings.leafSpineHelp}</p>}
       {workload === 'own' && (
         <>
           <Textarea
@@ -151,21 +131,19 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
         <div className={pageStyles.form}>
           <Choice
             label={strings.against}
-            value={againstOf(search) ?? ''}
-            none={isLink ? strings.byKnowledge : strings.sameTransport}
-            data={labelled(strings.names, BASELINES_OF[topology])}
+            value={search.against ?? ''}
+            none={strings.byKnowledge}
+            data={labelled(strings.names, BASELINES)}
             onChange={(value) => onSearch({ against: (value || undefined) as TailSearch['against'] })}
           />
-          {isLink && (
-            <Choice<string>
-              label={<Term of="priority class">{strings.classes}</Term>}
-              value={String(search.classes ?? '')}
-              none={strings.noClasses}
-              data={['2', '4', '8']}
-              onChange={(value) => onSearch({ classes: value ? Number(value) : undefined })}
-            />
-          )}
-          {isLink && search.classes !== undefined && (
+          <Choice<string>
+            label={<Term of="priority class">{strings.classes}</Term>}
+            value={String(search.classes ?? '')}
+            none={strings.noClasses}
+            data={['2', '4', '8']}
+            onChange={(value) => onSearch({ classes: value ? Number(value) : undefined })}
+          />
+          {search.classes !== undefined && (
             <Choice
               label={strings.spread}
               value={search.spread ?? FIRST.spread}
@@ -175,7 +153,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           )}
           {optional('alpha', strings.alpha, strings.bySearch, 0, 1e15)}
           {number('evaluations', strings.evaluations, 5, 96, 1)}
-          {isLink && number('packet', strings.packet, 64, 65_535, 1)}
+          {number('packet', strings.packet, 64, 65_535, 1)}
           {optional('flows', strings.flows, strings.automatic, 1_000, 1_000_000)}
           {number('seed', strings.seed, 0, 2 ** 31 - 1, 1)}
         </div>

@@ -8,13 +8,12 @@ import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { Panel, pageStyles } from '~/ui/Page'
 import { type Column, Records } from '~/ui/Records'
-import { Notice } from '~/ui/State'
 import advisors from '../advisors.module.css'
 import { Legend } from '../Legend'
 import { AlphaSearch } from './AlphaSearch'
 import { GuardCommand } from './GuardCommand'
 import { nameOf, type PolicyOutcome, seconds, showAlpha } from './outcomes'
-import { BASELINES_OF, FIGURES, type Figure, type TailSearch } from './question'
+import { BASELINES, FIGURES, type Figure, type TailSearch } from './question'
 import { SourceComparison } from './SourceComparison'
 import { strings } from './strings'
 
@@ -38,7 +37,6 @@ export function StudyResults({ study, gains, onGains }: Props) {
           )}{' '}
           {study.searches.length > 0 && strings.foundOn}
         </p>
-        {study.topology === 'leaf_spine' && <Notice tone="info">{strings.simplified}</Notice>}
         <Anchor href={`/v1/jobs/${study.id}/output`} download="tail-study.json" size="sm">
           {strings.download}
         </Anchor>
@@ -48,18 +46,15 @@ export function StudyResults({ study, gains, onGains }: Props) {
       {study.searches.map((search) => (
         <AlphaSearch key={search.policy} search={search} objective={study.objective} />
       ))}
-      {study.topology === 'leaf_spine' && <FabricPackets outcomes={study.outcomes} />}
-      <Slowdown outcomes={study.outcomes} topology={study.topology} />
+      <Slowdown outcomes={study.outcomes} />
       <Sizes outcomes={study.outcomes} />
-      {study.beside_source.length > 0 && <SourceComparison rows={study.beside_source} topology={study.topology} />}
+      {study.beside_source.length > 0 && <SourceComparison rows={study.beside_source} />}
     </div>
   )
 }
 
 function Outcomes({ study, gains, onGains }: Props) {
-  const there = BASELINES_OF[study.topology ?? 'single_link'].filter((baseline) =>
-    study.outcomes.some(({ policy }) => policy === baseline),
-  )
+  const there = BASELINES.filter((baseline) => study.outcomes.some(({ policy }) => policy === baseline))
   const baseline = there.find((each) => each === gains) ?? there.find((each) => each === 'las') ?? there[0]
   const figure = (of: Figure): Column<PolicyOutcome> => ({
     title: strings.figures[of],
@@ -121,33 +116,7 @@ function change(gain: number): string {
   return gain < -100 ? strings.times(threeDigits(1 - gain / 100)) : strings.higher((-gain).toFixed(1))
 }
 
-/** What became of the packets in the network. */
-function FabricPackets({ outcomes }: { outcomes: PolicyOutcome[] }) {
-  const number = (of: keyof NonNullable<PolicyOutcome['packets']>): Column<PolicyOutcome> => ({
-    title: strings.packets[of],
-    cell: ({ packets }) => (packets ? formatCount(packets[of]) : NO_VALUE),
-    as: 'number',
-  })
-  return (
-    <Panel title={strings.fabricPackets}>
-      <p className={pageStyles.lead}>{strings.fabricPacketsLead}</p>
-      <Records
-        label={strings.fabricPackets}
-        rows={outcomes}
-        id={nameOf}
-        columns={[
-          { title: strings.policy, cell: nameOf, as: 'head' },
-          number('dropped'),
-          number('duplicates'),
-          number('marked'),
-          number('hops'),
-        ]}
-      />
-    </Panel>
-  )
-}
-
-function Slowdown({ outcomes, topology }: { outcomes: PolicyOutcome[]; topology: TailStudy['topology'] }) {
+function Slowdown({ outcomes }: { outcomes: PolicyOutcome[] }) {
   const lines = outcomes.map((outcome, n) => ({
     key: nameOf(outcome),
     label: nameOf(outcome),
@@ -159,7 +128,7 @@ function Slowdown({ outcomes, topology }: { outcomes: PolicyOutcome[]; topology:
   const most = Math.max(1, ...lines.flatMap(({ x }) => x))
   return (
     <Panel title={strings.slowdown}>
-      <p className={pageStyles.lead}>{strings.slowdownLeads[topology ?? 'single_link']}</p>
+      <p className={pageStyles.lead}>{strings.slowdownLead}</p>
       <Legend lines={lines} />
       <CurveChart
         label={strings.slowdown}

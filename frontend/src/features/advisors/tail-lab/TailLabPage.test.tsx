@@ -25,7 +25,6 @@ const outcome = (policy: string, mean: number, more: object = {}) => ({
   slowdown: Array.from({ length: 101 }, (_, at) => 1 + at),
   boundaries: [],
   class_shares: [],
-  packets: null,
   egress_guard: null,
   ...more,
 })
@@ -41,7 +40,6 @@ const BEST = evaluation(1.5, 23.4, 1.2)
 const STUDY = {
   id: 'j',
   name: 'W5',
-  topology: 'single_link',
   workload: 'w5',
   workload_name: 'W5 Microsoft web search',
   load: 0.8,
@@ -166,48 +164,19 @@ test('the address keeps what is valid and not usual', () => {
     classes: 8,
   })
   expect(policiesOf({ policies: 'srpt,ps' })).toEqual(['ps', 'srpt'])
-  expect(policiesOf({ policies: 'srpt,ps', topology: 'leaf_spine' })).toContain('homa')
 })
 
-test('a leaf-spine study has the transports, names them simplified, and counts packets', async () => {
-  const packets = { dropped: 4_321, duplicates: 5, marked: 0, hops: 98_765 }
-  const study = {
-    ...STUDY,
-    topology: 'leaf_spine',
-    outcomes: [
-      outcome('pfabric', 0.006, { packets }),
-      outcome('dctcp_d_tail_aware', 0.005, { alpha: 2, classes: 8, packets: { ...packets, dropped: 0 } }),
-    ],
-    searches: [],
-    beside_source: [],
-  }
-  const sent = mockApi({
+test('an address and a study of a leaf-spine network have a sentence', async () => {
+  mockApi({
     ...LIST,
-    'POST /v1/advisors/tail-studies': () => reply(202, { id: 'j', state: 'queued' }),
     'GET /v1/jobs/j': () => reply(200, JOB),
-    'GET /v1/advisors/tail-studies/j': () => reply(200, study),
+    'GET /v1/advisors/tail-studies/j': () =>
+      reply(409, { detail: 'Study of a leaf-spine network.', code: 'tail_study_retired' }),
   })
-  await showPage(<Harness first={{ link: 1_000, classes: 4, against: 'ps', policies: 'ps,pbs' }} />)
-  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Network' }), 'leaf_spine')
-  expect(screen.getByText(/are simplified forms with the constants of their publications/)).toBeTruthy()
-  expect(screen.queryByLabelText(/^Link \(/)).toBe(null)
-  await userEvent.click(screen.getByRole('button', { name: 'Run study' }))
-  const table = within(await screen.findByRole('region', { name: 'Packets in the network' }))
-  expect(table.getByRole('rowheader', { name: 'DCTCP-like, D-TAIL aware' })).toBeTruthy()
-  expect(table.getByText(/4.321/)).toBeTruthy()
-  expect(screen.getByText(/The transports are simplified forms/)).toBeTruthy()
-  expect(screen.getByText(/time in an empty network/)).toBeTruthy()
-  expect(bodiesOf(sent, 'POST /v1/advisors/tail-studies')).toMatchObject([
-    {
-      name: 'W5, leaf-spine',
-      topology: 'leaf_spine',
-      link_mbit: 10_000,
-      packet_bytes: 1_460,
-      classes: null,
-      against: null,
-      policies: ['dctcp', 'dctcp_d_tail_aware', 'pfabric', 'pfabric_d_tail_aware', 'homa', 'homa_d_tail_aware'],
-    },
-  ])
+  await showPage(<Harness first={{ study: 'j', ...tailSearch({ topology: 'leaf_spine', policies: 'tcp,dctcp' }) }} />)
+  expect((await screen.findByText('Study of a leaf-spine network.')).closest('[data-tone]')?.role).toBe('status')
+  expect(screen.getByText(/no longer has leaf-spine networks/)).toBeTruthy()
+  expect(screen.getByRole('button', { name: 'Run study' })).toBeTruthy()
 })
 
 test('zero and infinity have places at the ends of the axis', () => {

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { useFollowedJob } from '~/api/jobs'
 import { tailStudiesQuery, tailStudyQuery, useRunTailStudy } from '~/api/tailLab'
+import { Problem } from '~/lib/problem'
 import type { Patch } from '~/lib/searchParams'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
@@ -22,13 +23,14 @@ interface Props {
   onSearch: (patch: Patch<TailSearch>) => void
 }
 
-/** Which order of packets at a bottleneck link or in a leaf-spine network spares the slowest flows. */
+/** Which order of packets at a bottleneck link spares the slowest flows. */
 export function TailLabPage({ search, onSearch }: Props) {
   const run = useRunTailStudy()
   const [sizes, setSizes] = useState('')
   const edits = useEdits()
   return (
     <Page title={strings.title} lead={strings.lead}>
+      {search.topology && <Notice tone="info">{strings.noNetworks}</Notice>}
       <Panel title={strings.question}>
         {edits ? (
           <StudyForm
@@ -37,7 +39,11 @@ export function TailLabPage({ search, onSearch }: Props) {
             sizes={sizes}
             onSizes={setSizes}
             starting={run.isPending}
-            onStart={() => run.mutate(requestOf(search, sizes), { onSuccess: ({ id }) => onSearch({ study: id }) })}
+            onStart={() =>
+              run.mutate(requestOf(search, sizes), {
+                onSuccess: ({ id }) => onSearch({ study: id, topology: undefined }),
+              })
+            }
           />
         ) : (
           <Notice tone="info">{strings.onlyEditors}</Notice>
@@ -56,6 +62,8 @@ function Study({ studyId, search, onSearch }: Props & { studyId: string }) {
   if (error) return <ActionError error={error} />
   if (job?.problem) return <Notice tone="bad">{job.problem.detail}</Notice>
   if (job?.state === 'cancelled') return <Notice tone="info">{strings.cancelled}</Notice>
+  if (study.error instanceof Problem && study.error.code === 'tail_study_retired')
+    return <Notice tone="info">{study.error.message}</Notice>
   if (waiting)
     return (
       <Panel>

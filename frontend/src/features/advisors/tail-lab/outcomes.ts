@@ -8,9 +8,9 @@ import { strings } from './strings'
 export type PolicyOutcome = TailStudy['outcomes'][number]
 export type Search = TailStudy['searches'][number]
 
-/** Return the name of an outcome: its policy, and the number of classes where a link has some. */
-export const nameOf = ({ policy, classes, packets }: PolicyOutcome): string =>
-  classes === null || packets ? strings.names[policy] : strings.classed(strings.names[policy], classes)
+/** Return the name of an outcome: its policy, and the number of its classes. */
+export const nameOf = ({ policy, classes }: PolicyOutcome): string =>
+  classes === null ? strings.names[policy] : strings.classed(strings.names[policy], classes)
 
 export function showAlpha(alpha: number | null): string {
   if (alpha === null) return NO_VALUE

@@ -7,44 +7,19 @@ import { identifier, integer, number, searchParser } from '~/lib/searchParams'
 export const WORKLOADS = ['w1', 'w2', 'w3', 'w4', 'w5', 'own'] as const
 export const FIGURES = ['tail_mean', 'p99', 'mean', 'small_p99'] as const
 export const SPREADS = ['bytes', 'packets'] as const
-export const TOPOLOGIES = ['single_link', 'leaf_spine'] as const
-export const BASELINES_OF = {
-  single_link: ['fcfs', 'ps', 'las', 'srpt'],
-  leaf_spine: ['tcp', 'dctcp', 'pfabric_las', 'pfabric', 'homa'],
-} as const
-const BASELINES = [...BASELINES_OF.single_link, ...BASELINES_OF.leaf_spine] as const
-export const POLICIES_OF = {
-  single_link: ['fcfs', 'ps', 'las', 'srpt', 'pbs', 'd_tail_blind', 'd_tail_aware'],
-  leaf_spine: [
-    'tcp',
-    'dctcp',
-    'dctcp_d_tail_blind',
-    'dctcp_d_tail_aware',
-    'pfabric_las',
-    'pfabric',
-    'pfabric_d_tail_blind',
-    'pfabric_d_tail_aware',
-    'homa',
-    'homa_d_tail_aware',
-  ],
-} as const
-const POLICIES: readonly PacketPolicy[] = [...POLICIES_OF.single_link, ...POLICIES_OF.leaf_spine]
-/** The policies that are compared unless others are chosen. */
-const USUAL_OF = {
-  single_link: ['fcfs', 'ps', 'las', 'srpt', 'd_tail_blind', 'd_tail_aware'],
-  leaf_spine: ['dctcp', 'dctcp_d_tail_aware', 'pfabric', 'pfabric_d_tail_aware', 'homa', 'homa_d_tail_aware'],
-} as const
+export const BASELINES = ['fcfs', 'ps', 'las', 'srpt'] as const
+export const POLICIES: readonly PacketPolicy[] = [...BASELINES, 'pbs', 'd_tail_blind', 'd_tail_aware']
 /** Stands for infinity, where bytes alone decide. */
 export const ALPHA_MAX = 1e15
 
 export type Figure = (typeof FIGURES)[number]
-export type Topology = (typeof TOPOLOGIES)[number]
 
 export interface TailSearch {
   study?: string
   /** Baseline of the gains on screen. */
   gains?: (typeof BASELINES)[number]
-  topology?: Topology
+  /** Network of an address from before: the lab had one. */
+  topology?: 'leaf_spine'
   workload?: (typeof WORKLOADS)[number]
   load?: number
   link?: number
@@ -62,7 +37,6 @@ export interface TailSearch {
 }
 
 export const FIRST = {
-  topology: 'single_link',
   workload: 'w5',
   load: 80,
   link: 10_000,
@@ -76,24 +50,15 @@ export const FIRST = {
 
 const isPolicy = (name: string): name is PacketPolicy => (POLICIES as readonly string[]).includes(name)
 
-/** Return the policies of the address that its network has, in the order of the product; the usual ones without any. */
-export function policiesOf(search: TailSearch): PacketPolicy[] {
-  const topology = search.topology ?? FIRST.topology
-  const named = search.policies?.split(',') ?? []
-  const chosen = POLICIES_OF[topology].filter((policy) => named.includes(policy))
-  return chosen.length > 0 ? chosen : [...USUAL_OF[topology]]
-}
-
-/** Return the baseline of the address if its network has it. */
-export function againstOf({ topology = FIRST.topology, against }: TailSearch): TailSearch['against'] {
-  return (BASELINES_OF[topology] as readonly string[]).includes(against ?? '') ? against : undefined
-}
+/** Return the policies of the address in the order of the product; without any, all but PBS. */
+export const policiesOf = ({ policies }: TailSearch): PacketPolicy[] =>
+  POLICIES.filter((policy) => (policies === undefined ? policy !== 'pbs' : policies.split(',').includes(policy)))
 
 export const tailSearch = searchParser<TailSearch>(
   {
     study: identifier,
     gains: v.picklist(BASELINES),
-    topology: v.picklist(TOPOLOGIES),
+    topology: v.picklist(['leaf_spine']),
     workload: v.picklist(WORKLOADS),
     load: v.pipe(number(5), v.maxValue(95)),
     link: v.pipe(number(1), v.maxValue(400_000)),
@@ -118,26 +83,22 @@ export const tailSearch = searchParser<TailSearch>(
 /** Return the request of a question; `sizes` are the imported flow sizes, read with the workload `own` alone. */
 export function requestOf(search: TailSearch, sizes: string): TailStudyQuestion {
   const asked = { ...FIRST, ...search }
-  const isLink = asked.topology === 'single_link'
-  const name = asked.workload === 'own' ? 'Own flow sizes' : asked.workload.toUpperCase()
   return {
-    name: isLink ? name : `${name}, leaf-spine`,
-    topology: asked.topology,
+    name: asked.workload === 'own' ? 'Own flow sizes' : asked.workload.toUpperCase(),
     workload: asked.workload,
     sizes_csv: asked.workload === 'own' ? sizes : null,
     load: asked.load / 100,
-    // The leaf-spine network is the source's.
-    link_mbit: isLink ? asked.link : FIRST.link,
-    packet_bytes: isLink ? asked.packet : FIRST.packet,
+    link_mbit: asked.link,
+    packet_bytes: asked.packet,
     flows: search.flows ?? null,
     seed: asked.seed,
     policies: policiesOf(search),
     objective: asked.objective,
-    against: againstOf(search) ?? null,
+    against: search.against ?? null,
     mean_loss_max: asked.limit < 0 ? null : asked.limit,
     alpha: search.alpha ?? null,
     evaluations: asked.evaluations,
-    classes: isLink ? (search.classes ?? null) : null,
+    classes: search.classes ?? null,
     spread: asked.spread,
   }
 }

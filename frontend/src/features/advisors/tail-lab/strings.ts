@@ -5,12 +5,9 @@ import { words } from '~/lib/words'
 export const strings = {
   ...words,
   title: 'Tail lab',
-  lead: 'Orders of packets at a bottleneck link or in a leaf-spine network, simulated packet by packet: what each does to the mean and to the slowest flows.',
+  lead: 'Orders of packets at a bottleneck link, simulated packet by packet: what each does to the mean and to the slowest flows.',
   question: 'Study',
-  topology: 'Network',
-  topologies: { single_link: 'Single link', leaf_spine: 'Leaf-spine, 144 hosts' },
-  leafSpineHelp:
-    'The network of the source: 9 racks of 16 hosts at 10 Gbit/s, 4 spines at 40 Gbit/s, ECMP, 8 priority classes. Flows go between racks. TCP, DCTCP, pFabric and Homa are simplified forms with the constants of their publications, so they are named “-like”.',
+  noNetworks: 'The tail lab no longer has leaf-spine networks. This study is of a single link.',
   workload: 'Flow sizes',
   workloads: {
     w1: 'W1 Facebook Memcached',
@@ -32,7 +29,6 @@ export const strings = {
   anyRise: 'by any amount',
   against: 'Baseline of the search',
   byKnowledge: 'LAS or SRPT, by what is known',
-  sameTransport: 'The same transport without α',
   policies: 'Policies',
   names: {
     fcfs: 'FCFS',
@@ -42,16 +38,6 @@ export const strings = {
     pbs: 'PBS',
     d_tail_blind: 'D-TAIL blind',
     d_tail_aware: 'D-TAIL aware',
-    tcp: 'TCP-like',
-    dctcp: 'DCTCP-like',
-    dctcp_d_tail_blind: 'DCTCP-like, D-TAIL blind',
-    dctcp_d_tail_aware: 'DCTCP-like, D-TAIL aware',
-    pfabric_las: 'pFabric-like, LAS',
-    pfabric: 'pFabric-like, SRPT',
-    pfabric_d_tail_blind: 'pFabric-like, D-TAIL blind',
-    pfabric_d_tail_aware: 'pFabric-like, D-TAIL aware',
-    homa: 'Homa-like, SRPT',
-    homa_d_tail_aware: 'Homa-like, D-TAIL aware',
   },
   meanings: {
     fcfs: 'the oldest flow sends first',
@@ -61,16 +47,6 @@ export const strings = {
     pbs: 'age over sent bytes to the power α',
     d_tail_blind: 'PBS with first packets before all others; needs no sizes',
     d_tail_aware: 'age over remaining bytes to the power α; needs sizes',
-    tcp: 'simplified: a window that grows until packets are dropped',
-    dctcp: 'simplified: a window that shrinks by the share of marked packets',
-    dctcp_d_tail_blind: 'the same with 8 classes by age over sent bytes to the power α',
-    dctcp_d_tail_aware: 'the same with 8 classes by age over remaining bytes to the power α',
-    pfabric_las: 'simplified: small buffers; the flow that sent the fewest bytes goes first at every port',
-    pfabric: 'simplified: small buffers; the flow with the fewest bytes left goes first at every port',
-    pfabric_d_tail_blind: 'the same by age over sent bytes to the power α',
-    pfabric_d_tail_aware: 'the same by age over remaining bytes to the power α',
-    homa: 'simplified: receivers let flows with the fewest bytes left send, in 8 classes',
-    homa_d_tail_aware: 'the same by age over remaining bytes to the power α',
   },
   packet: 'Packet (bytes)',
   flows: 'Flows',
@@ -89,8 +65,7 @@ export const strings = {
   cancelled: 'The study was cancelled.',
   studies: 'Newest studies',
   noStudies: 'No study yet',
-  noStudiesLead:
-    'Choose flow sizes and a load above. A study of one link takes a minute or two, of a leaf-spine network longer.',
+  noStudiesLead: 'Choose flow sizes and a load above. A study takes a minute or two.',
   studyName: 'Study',
   states: {
     queued: 'Queued',
@@ -102,11 +77,6 @@ export const strings = {
   results: 'Policies',
   summary: (workload: string, flows: string, packets: string, load: string) =>
     `${workload}: ${flows} flows, ${packets} packets, load ${load}.`,
-  simplified:
-    'The transports are simplified forms: compare them with one another, and do not read their times as those of the real ones.',
-  fabricPackets: 'Packets in the network',
-  fabricPacketsLead: 'Full buffers drop packets, which are sent again; long queues mark them (ECN).',
-  packets: { dropped: 'Dropped', duplicates: 'Delivered twice', marked: 'Marked', hops: 'Transmissions by all ports' },
   foundOn: 'α was found on other flows than these.',
   download: 'Download (JSON)',
   gainsOver: 'Gains over',
@@ -135,21 +105,14 @@ export const strings = {
   yes: 'yes',
   no: 'no',
   slowdown: 'Slowdown',
-  slowdownLeads: {
-    single_link: 'Time of a flow over its time on an empty link. Share of flows of at most so much.',
-    leaf_spine: 'Time of a flow over its time in an empty network. Share of flows of at most so much.',
-  },
+  slowdownLead: 'Time of a flow over its time on an empty link. Share of flows of at most so much.',
   slowdownAxis: 'Slowdown',
   sizes: 'p99 by size',
   sizesLead: 'Ten ranges of flow size, evenly spaced in the logarithm.',
   upTo: 'Up to',
   source: 'Next to the source',
-  sourceLeads: {
-    single_link:
-      'Gains that the source prints for a leaf-spine network, and those found on one link. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
-    leaf_spine:
-      'Gains that the source prints for this network with ns-2, ns-3 and OMNeT++, and those found here with simplified transports. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
-  },
+  sourceLead:
+    'Gains that the source prints for a leaf-spine network, and those found on one link. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
   protocol: 'Source',
   gain: 'Gain',
   gainIn: (figure: string, policy: string, against: string) => `${figure}: ${policy} below ${against}`,
