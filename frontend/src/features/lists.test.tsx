@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
-import { fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { fail, mockApi, reply, screen, showPage, userEvent, waitFor } from '~/testing/page'
 import { IncidentsPage } from './alerts/incidents/IncidentsPage'
 import { ReceiversPage } from './alerts/receivers/ReceiversPage'
 import { RulesPage } from './alerts/rules/RulesPage'

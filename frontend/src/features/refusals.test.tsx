@@ -1,12 +1,7 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { mockApi, refuse } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { fill, mockApi, refuse, screen, showPage, userEvent } from '~/testing/page'
 import { NewReceiver } from './alerts/receivers/NewReceiver'
 import { RuleEditor } from './alerts/rules/RuleEditor'
 import { NewSilence } from './alerts/silences/NewSilence'

@@ -1,10 +1,7 @@
-// @vitest-environment jsdom
-import { screen, waitFor, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import type { Watch } from '~/lib/inTurn'
-import { showPage } from '~/testing/render'
+import { screen, showPage, userEvent, waitFor, within } from '~/testing/page'
 import type { Bulk } from './BulkBar'
 import { RecordList } from './RecordList'
 

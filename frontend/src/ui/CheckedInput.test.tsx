@@ -1,12 +1,8 @@
-// @vitest-environment jsdom
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import { formatCount } from '~/lib/units'
-import { fill } from '~/testing/fill'
-import { show } from '~/testing/render'
+import { fill, screen, show, userEvent, waitFor } from '~/testing/page'
 import { longest } from './CheckedInput'
 import { NumberField } from './NumberField'
 

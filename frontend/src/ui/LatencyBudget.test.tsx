@@ -1,8 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { LatencyBudget as Budget, Parts, Share } from '~/lib/latencyBudget'
-import { show } from '~/testing/render'
+import { screen, show, within } from '~/testing/page'
 import { LatencyBudget, Reference } from './LatencyBudget'
 
 const share = (cause: Share['cause'], us: number): Share => ({

@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
-import { show } from '~/testing/render'
+import { screen, show, userEvent } from '~/testing/page'
 import { LiveNumber } from './LiveNumber'
 
 const onNumber = vi.fn()

@@ -1,10 +1,7 @@
-// @vitest-environment jsdom
-import { screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Drawing, offerDrawing } from '~/lib/picture/drawing'
 import { svg } from '~/lib/picture/svg'
-import { showPage } from '~/testing/render'
+import { screen, showPage, userEvent, waitFor } from '~/testing/page'
 import { PictureMenu } from './PictureMenu'
 
 const DRAWING: Drawing = {

@@ -1,8 +1,6 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { delaysOf } from '~/lib/publishedDelays'
-import { show } from '~/testing/render'
+import { screen, show } from '~/testing/page'
 import { ProviderComparison } from './ProviderComparison'
 
 const OWN = [{ name: 'This path', delays: delaysOf([{ p50: 90_000, p99: 130_000 }]) }]

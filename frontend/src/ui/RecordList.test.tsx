@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { showPage } from '~/testing/render'
+import { screen, showPage, userEvent, waitFor } from '~/testing/page'
 import { RecordList } from './RecordList'
 
 const zoneOf = (name: string) => (name.endsWith('0') ? 'eu-1b' : 'eu-1a')

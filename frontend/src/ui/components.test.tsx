@@ -1,12 +1,9 @@
-// @vitest-environment jsdom
 import { Button, TextInput } from '@mantine/core'
-import { act, screen, waitFor, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import { connection } from '~/lib/connection'
 import { Problem, Unreachable } from '~/lib/problem'
-import { show } from '~/testing/render'
+import { act, screen, show, userEvent, waitFor, within } from '~/testing/page'
 import { Confirm } from './Confirm'
 import { CopyText } from './CopyText'
 import { Dialog } from './Dialog'

@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { mockAuthenticator } from '~/testing/authenticator'
-import { showPage } from '~/testing/render'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { AccountPage } from './AccountPage'
 
 const ACCOUNT = {

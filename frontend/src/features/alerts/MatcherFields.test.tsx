@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { show } from '~/testing/render'
+import { screen, show, userEvent } from '~/testing/page'
 import { MatcherFields, type TypedMatcher } from './MatcherFields'
 
 const MATCHER: TypedMatcher = { id: 0, label: 'severity', value: 'critical', negate: false }

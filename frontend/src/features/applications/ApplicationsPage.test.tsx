@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage } from '~/testing/page'
 import { ApplicationsPage } from './ApplicationsPage'
 
 test('performance and the last day of all applications are one request', async () => {

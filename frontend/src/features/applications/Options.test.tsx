@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { fireEvent, mockApi, reply, screen, showPage } from '~/testing/page'
 import { NextVms } from './NextVms'
 import { Options } from './Options'
 import { type NextSearch, nextSearch } from './search'

@@ -1,11 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { ArtifactCopies } from '~/api/types'
-import { bodiesOf, fail, mockApi, reply, type Sent } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, reply, type Sent, screen, showPage, userEvent, within } from '~/testing/page'
 import { ArtifactPage } from './ArtifactPage'
 import { ArtifactsPage } from './ArtifactsPage'
 import { pictureOf, segmentsOf, zonesOf } from './spread'

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { afterEach, expect, test, vi } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { fireEvent, mockApi, screen, showPage, userEvent, within } from '~/testing/page'
 import { AuditPage } from './AuditPage'
 import { changeLines } from './changes'
 import { auditSearch } from './search'

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { NewCurvePage } from './NewCurvePage'
 import { NewSource } from './NewSource'
 

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, userEvent } from '~/testing/page'
 import { EmbedPage } from './EmbedPage'
 
 const EMBED = { name: 'Wiki', view: 'heatmap', mesh: { id: 'm', name: 'production', window_s: 10 } }

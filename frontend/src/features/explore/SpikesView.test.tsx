@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { ExploreParameters } from '~/api/explore'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, userEvent, within } from '~/testing/page'
 import { SpikesView } from './SpikesView'
 
 const PARAMETERS: ExploreParameters = {

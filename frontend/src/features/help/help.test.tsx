@@ -1,8 +1,6 @@
-// @vitest-environment jsdom
 import { contents, load } from 'virtual:help'
-import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { showPage } from '~/testing/render'
+import { fireEvent, screen, showPage, waitFor } from '~/testing/page'
 import { Term } from '~/ui/Term'
 import { HelpPage } from './HelpPage'
 

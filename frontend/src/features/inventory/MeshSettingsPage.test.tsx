@@ -1,11 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { bodiesOf, fail, hang, mockApi, refuse, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, hang, mockApi, refuse, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { MeshSettingsPage } from './MeshSettingsPage'
 
 const MESH = {

@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { fill, screen, showPage, userEvent, within } from '~/testing/page'
 import { VmPage } from './VmPage'
 
 const named = (id: string, name = id) => ({ id, name })

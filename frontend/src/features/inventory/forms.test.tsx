@@ -1,10 +1,5 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { ImportTrace } from './ImportTrace'
 import { NewMaster } from './NewMaster'
 import { ZonesPage } from './ZonesPage'

@@ -1,10 +1,7 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Direction, Path } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, within } from '~/testing/page'
 import { CellDetail } from './CellDetail'
 
 const A = { id: 'a', name: 'a-1', zone: 'a' }

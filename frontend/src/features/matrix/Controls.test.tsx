@@ -1,11 +1,7 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, userEvent, within } from '~/testing/page'
 import { Controls } from './Controls'
 
 const MESH = { id: 'm', name: 'production', flows: 1 } as unknown as Mesh

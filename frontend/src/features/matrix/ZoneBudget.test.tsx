@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage } from '~/testing/page'
 import { ZoneBudget } from './ZoneBudget'
 
 const bounded = (us: number) => ({ delay_ns: us * 1e3, low_ns: us * 1e3, high_ns: us * 1e3 })

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { InvitationPage } from './InvitationPage'
 import { forgetInvitationToken, invitationToken } from './invitationToken'
 

@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import type { EnrolmentToken, Mesh } from '~/api/types'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'

@@ -1,11 +1,7 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { describe, expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
-import { fail, hang, mockApi, reply } from '~/testing/api'
 import { deviations, meshHealth, openIncident } from '~/testing/overview'
-import { showPage } from '~/testing/render'
+import { fail, hang, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { OverviewPage } from './OverviewPage'
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()

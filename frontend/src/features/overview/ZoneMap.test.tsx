@@ -1,8 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { deviations, meshHealth, openIncident } from '~/testing/overview'
-import { showPage } from '~/testing/render'
+import { screen, showPage, within } from '~/testing/page'
 import { ZoneMap } from './ZoneMap'
 
 const MINUTE = 60_000

@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { BudgetTab } from './BudgetTab'
 import { type PathSearch, pathSearch } from './search'
 

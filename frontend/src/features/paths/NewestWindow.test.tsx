@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Direction, Path } from '~/api/types'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage } from '~/testing/page'
 import { NewestWindow } from './NewestWindow'
 
 const DIRECTION = { p50_ns: 84_200, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 0, count: 80 }

@@ -1,9 +1,7 @@
-// @vitest-environment jsdom
-import { cleanup, screen } from '@testing-library/react'
 import type { ComponentProps } from 'react'
 import { expect, test } from 'vitest'
 import type { Deviation, Series } from '~/api/types'
-import { showPage } from '~/testing/render'
+import { cleanup, screen, showPage } from '~/testing/page'
 import { PathCharts } from './PathCharts'
 
 // A canvas is needed to draw; the frames around the charts are what is tested here.

@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Mesh, Path } from '~/api/types'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage } from '~/testing/page'
 import { PathHead } from './PathHead'
 
 const MESH = { id: 'm', name: 'production' } as Mesh

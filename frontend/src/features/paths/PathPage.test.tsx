@@ -1,11 +1,7 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, userEvent, within } from '~/testing/page'
 import { PathPage } from './PathPage'
 import { type PathSearch, pathSearch } from './search'
 

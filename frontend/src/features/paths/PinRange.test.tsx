@@ -1,11 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import { rangeOf } from '~/lib/spans'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { PinRange } from './PinRange'
 
 async function pin() {

@@ -1,12 +1,7 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Mesh, PlanAdoption, Strategy, StrategyPreview } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
-import { bodiesOf, fail, mockApi, refuse } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, refuse, screen, showPage, userEvent, within } from '~/testing/page'
 import { ProbePlan } from './ProbePlan'
 import { formatDetection } from './quantities'
 

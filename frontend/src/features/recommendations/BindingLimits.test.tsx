@@ -1,8 +1,6 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Recommendation } from '~/api/types'
-import { showPage } from '~/testing/render'
+import { screen, showPage } from '~/testing/page'
 import { BindingLimits } from './BindingLimits'
 
 const part = (mean: number) => ({ mean, low: 0, high: 1, windows: 20 })

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { FindMoves } from './FindMoves'
 
 const ANSWERS = {

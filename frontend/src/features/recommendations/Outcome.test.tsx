@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Outcome, Recommendation } from '~/api/types'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, within } from '~/testing/page'
 import { MeasuredResult } from './Outcome'
 import { RecommendationsPage } from './RecommendationsPage'
 

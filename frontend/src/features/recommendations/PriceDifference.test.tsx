@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, reply, screen, showPage } from '~/testing/page'
 import { PriceDifference } from './PriceDifference'
 
 const side = (vms: number, cost: number, path: string) => ({

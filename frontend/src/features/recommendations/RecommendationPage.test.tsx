@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Recommendation } from '~/api/types'
-import { mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { fireEvent, mockApi, reply, screen, showPage } from '~/testing/page'
 import { CarryOut } from './CarryOut'
 import { basisOf } from './names'
 import { RecommendationPage } from './RecommendationPage'

@@ -1,10 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fail, mockApi, refuse, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, refuse, reply, screen, showPage, userEvent } from '~/testing/page'
 import { ResetPasswordPage } from './ResetPasswordPage'
 
 async function choose(password: string) {

@@ -1,13 +1,8 @@
-// @vitest-environment jsdom
 import type { QueryClient } from '@tanstack/react-query'
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import { sessionQuery } from '~/api/access'
 import { sessionEnd, useSessionEnded } from '~/api/sessionEnd'
-import { mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import SessionEnded from './SessionEnded'
 
 const session = (user: string, tenant = 't') => ({

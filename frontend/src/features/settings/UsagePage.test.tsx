@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage, within } from '~/testing/page'
 import { UsagePage } from './UsagePage'
 
 const VMS = { resource: 'vms', used: 19, limit: 20, set_by: 'plan' }

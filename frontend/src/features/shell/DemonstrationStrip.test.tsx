@@ -1,8 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, screen, showPage } from '~/testing/page'
 import { DemonstrationStrip } from './DemonstrationStrip'
 
 const CHAPTER = {

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen, waitFor, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
 import { SavedViews } from './SavedViews'
 
 const VIEW = { id: 'w', name: 'Loss today', address: '/meshes/m?metric=loss', created_by: 'ada@example.org' }

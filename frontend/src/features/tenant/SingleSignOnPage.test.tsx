@@ -1,10 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { rolesOf } from './ProviderForm'
 import { SingleSignOnPage } from './SingleSignOnPage'
 

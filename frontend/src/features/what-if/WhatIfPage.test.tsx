@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { strings } from './strings'
 import { WhatIfPage } from './WhatIfPage'
 

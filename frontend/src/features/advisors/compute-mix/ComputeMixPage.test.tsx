@@ -1,11 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { ComputeMixPage } from './ComputeMixPage'
 import { type MixSearch, mixSearch, numbersOf } from './question'
 

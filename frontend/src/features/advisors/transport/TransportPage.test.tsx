@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { requestOf, type TransportSearch, transportSearch } from './question'
 import { TransportPage } from './TransportPage'
 

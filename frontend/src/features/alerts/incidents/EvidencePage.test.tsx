@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
 import type { SignedEvidence } from '~/api/incidents'
-import { fail, mockApi } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { fail, mockApi, screen, showPage, userEvent, within } from '~/testing/page'
 import { EvidencePage } from './EvidencePage'
 
 const STATISTICS = {

@@ -1,12 +1,8 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
 import type { Incident } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
 import { IMPACT, incident } from '~/testing/incidents'
-import { showPage } from '~/testing/render'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { IncidentPage } from './IncidentPage'
 
 const ROSTER = {

@@ -1,10 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply, type Sent } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fill, mockApi, refuse, reply, type Sent, screen, showPage, userEvent } from '~/testing/page'
 import { inputOf, NEW_RULE } from './draft'
 import { NewRulePage } from './NewRulePage'
 import { RuleEditor, RulePage } from './RuleEditor'

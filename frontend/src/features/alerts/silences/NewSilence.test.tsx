@@ -1,10 +1,5 @@
-// @vitest-environment jsdom
-import { screen } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { fill } from '~/testing/fill'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { NewSilence } from './NewSilence'
 
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)

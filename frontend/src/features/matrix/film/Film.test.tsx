@@ -1,11 +1,8 @@
-// @vitest-environment jsdom
-import { act, fireEvent, screen } from '@testing-library/react'
 import { useCallback, useState } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { shownOf } from '~/api/measurements'
 import { type TimeSearch, timeIn } from '~/lib/spans'
-import { fail, hang, mockApi, type Sent } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { act, fail, fireEvent, hang, mockApi, type Sent, screen, showPage } from '~/testing/page'
 import { type MatrixSearch, matrixSearch } from '../search'
 import { Film } from './Film'
 import { useFilm } from './useFilm'

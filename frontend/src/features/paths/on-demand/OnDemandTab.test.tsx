@@ -1,10 +1,6 @@
-// @vitest-environment jsdom
-import { screen, waitFor, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { mockApi, reply, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
 import { OnDemandTab } from './OnDemandTab'
 
 // The chart needs a size and a canvas; what is around it is tested here.

@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { Path } from '~/api/types'
-import { fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { fail, mockApi, reply, screen, showPage, within } from '~/testing/page'
 import { changeCause, hostCause } from './causes'
 import { WhyTab } from './WhyTab'
 

@@ -1,9 +1,5 @@
-// @vitest-environment jsdom
-import { screen, waitFor, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, mockApi, refuse, reply, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
 import { EmbedDialog } from './EmbedDialog'
 import { embedAddress, embedSnippet } from './embedView'
 

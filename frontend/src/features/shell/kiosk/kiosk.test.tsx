@@ -1,9 +1,7 @@
-// @vitest-environment jsdom
-import { act, fireEvent, screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { afterEach, expect, test } from 'vitest'
 import { connection } from '~/lib/connection'
 import { openShell } from '~/testing/openShell'
+import { act, fireEvent, screen, userEvent, waitFor } from '~/testing/page'
 
 afterEach(() => act(() => connection.set({ away: false, since: 0 })))
 

@@ -1,9 +1,6 @@
-// @vitest-environment jsdom
-import { screen, waitFor, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { beforeEach, expect, test } from 'vitest'
-import { fill } from '~/testing/fill'
 import { openShell } from '~/testing/openShell'
+import { fill, screen, userEvent, waitFor, within } from '~/testing/page'
 
 beforeEach(() => localStorage.clear())
 

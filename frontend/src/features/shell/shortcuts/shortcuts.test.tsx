@@ -1,8 +1,6 @@
-// @vitest-environment jsdom
-import { screen, waitFor } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { beforeEach, expect, test } from 'vitest'
 import { openShell } from '~/testing/openShell'
+import { screen, userEvent, waitFor } from '~/testing/page'
 
 beforeEach(() => localStorage.clear())
 

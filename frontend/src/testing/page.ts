@@ -1,0 +1,7 @@
+/** Everything that a test of a component needs, in one import. */
+
+export { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
+export { default as userEvent } from '@testing-library/user-event'
+export * from './api'
+export { fill } from './fill'
+export { show, showPage } from './render'
