@@ -41,13 +41,16 @@ const SESSION = {
   csrf_token: 't',
 }
 
+/** Answer who is signed in: an owner, with changes. */
+export const signedIn = (changes: object = {}) => ({ 'GET /v1/auth/status': { session: { ...SESSION, ...changes } } })
+
 /**
  * Answer requests by "METHOD /path": with the list given (as a page of items), with the body given, or with what a
  * function returns. Everything else is answered with 404. Return the requests sent, oldest first.
  */
 export function mockApi(responses: Record<string, unknown[] | object | ((sent: Sent) => Reply)>): Sent[] {
   const sent: Sent[] = []
-  const known: typeof responses = { 'GET /v1/auth/status': { session: SESSION }, ...responses }
+  const known: typeof responses = { ...signedIn(), ...responses }
   vi.stubGlobal('fetch', async (input: Request) => {
     const url = new URL(input.url)
     const text = await input.text()

@@ -1,6 +1,7 @@
 /** Values of incidents for tests. */
 
 import type { Impact, Incident } from '~/api/incidents'
+import { recorded } from './recorded'
 
 export const IMPACT: Impact = {
   rule: 'Delay above its baseline',
@@ -20,59 +21,34 @@ export const IMPACT: Impact = {
   ],
 }
 
+const RECORDED = recorded('/v1/incidents/{incident_id}')
+const REASON = { paths: null, compared: null, change_ns: null, loss: null, applications: [] }
+
 /** Return an open incident of the egress of a VM, with changes. */
 export const incident = (changes: Partial<Incident> = {}): Incident => ({
-  id: 'i',
-  mesh: { id: 'm', name: 'production' },
-  state: 'open',
-  severity: 'critical',
+  ...{ ...RECORDED, id: 'i', mesh: { id: 'm', name: 'production' }, state: 'open', severity: 'critical', paths: 5 },
   title: 'paths from a-1',
   culprit: { suspect: 'egress', at: { id: 'v1', name: 'a-1' }, other: null, words: 'paths from a-1' },
-  paths: 5,
   worst_path: null,
-  rules: ['Delay above its baseline'],
   onset_at: '2026-11-23T10:42:00Z',
   opened_at: '2026-11-23T10:42:20Z',
   seen_at: '2026-11-23T10:58:00Z',
-  ended_at: null,
-  timescale: 'short',
-  assignee: null,
-  silenced_by: null,
-  merged_into: null,
-  found_late_at: null,
-  recurrence: null,
   episodes: [{ started_at: '2026-11-23T10:42:00Z', ended_at: null }],
-  version: 1,
   evidence: {
-    token_bucket: null,
-    hosts: [],
-    fairness: null,
+    ...RECORDED.evidence,
     hypotheses: [
       {
-        suspect: 'egress',
-        at: { id: 'v1', name: 'a-1' },
-        other: null,
-        words: 'paths from a-1',
-        score: 18.4,
-        bad: 5,
-        known: 5,
-        explained: 5,
+        ...{ suspect: 'egress', at: { id: 'v1', name: 'a-1' }, other: null, words: 'paths from a-1' },
+        ...{ score: 18.4, bad: 5, known: 5, explained: 5 },
       },
       {
-        suspect: 'zone_pair',
-        at: { id: 'z1', name: 'eu-1a' },
-        other: { id: 'z2', name: 'eu-1b' },
+        ...{ suspect: 'zone_pair', at: { id: 'z1', name: 'eu-1a' }, other: { id: 'z2', name: 'eu-1b' } },
         words: 'zone eu-1a to zone eu-1b',
-        score: 2.1,
-        bad: 2,
-        known: 4,
-        explained: 2,
+        ...{ score: 2.1, bad: 2, known: 4, explained: 2 },
       },
     ],
     heatmap: {
-      ids: ['v1', 'v2'],
-      names: ['a-1', 'b-1'],
-      unit: 'deviations',
+      ...{ ids: ['v1', 'v2'], names: ['a-1', 'b-1'], unit: 'deviations' },
       values: [
         [null, 39],
         [0.1, null],
@@ -83,66 +59,28 @@ export const incident = (changes: Partial<Incident> = {}): Incident => ({
       ],
     },
     paths: 5,
-    rise_ns: 391_000,
     impact: IMPACT,
-    loss: 0,
   },
   figures: {
-    kind: 'baseline',
-    rule: 'Delay above its baseline',
-    metric: 'one_way_delay',
-    statistic: 'p50',
-    unit: 'ns',
-    value: 412_000,
-    usual: 21_000,
-    limit: 36_000,
-    change: 391_000,
-    value_now: 412_000,
-    over_s: 0,
+    ...RECORDED.figures,
     at: '2026-11-23T10:43:00Z',
-    suspect: 'egress',
-    culprit: 'paths from a-1',
-    source: { kind: 'vm', id: 'v1', name: 'a-1' },
-    target: null,
-    both_ways: false,
-    paths: 5,
-    of_paths: 5,
-    worst_paths: [],
-    suspects: [],
-    verdict: 'network',
     costs: [{ id: 'a', name: 'checkout', points: 18, performance: 82, objective: 90 }],
-    picture: null,
     links: {
       incident: 'https://sinemora.example/incidents/i',
       heatmap: 'https://sinemora.example/meshes/m?from=2026-11-23T10%3A32%3A00Z&select=v1',
       moves: ['https://sinemora.example/applications/a'],
     },
-    notes: [],
     sentences: [
       'One-way delay, p50: 21.0 µs → 412 µs (+391 µs, limit 36.0 µs) on 5 of 5 paths from a-1.',
       'checkout: 18.0 points of performance lost on these paths (predicted).',
     ],
   },
   verdict: {
-    kind: 'network',
-    others: [],
-    reasons: [
-      { code: 'one_way_up', paths: 5, compared: 5, change_ns: 391_000, loss: null, applications: [] },
-      { code: 'reverse_unchanged', paths: null, compared: null, change_ns: 200, loss: null, applications: [] },
-      { code: 'round_trip_changed', paths: null, compared: null, change_ns: 391_200, loss: null, applications: [] },
-      {
-        code: 'applications_lose',
-        paths: null,
-        compared: null,
-        change_ns: null,
-        loss: null,
-        applications: ['checkout'],
-      },
-    ],
+    ...{ kind: 'network', others: [] },
+    reasons: [{ ...REASON, code: 'one_way_up', paths: 5, compared: 5, change_ns: 391_000 }],
   },
   runbooks: [{ rule: 'Delay above its baseline', url: 'https://runbooks.example/slow' }],
   applications: [{ id: 'a', name: 'checkout', performance: 0.82, cost: 0.18, objective: 0.9 }],
-  timeline: [{ at: '2026-11-23T10:42:20Z', kind: 'opened', actor: 'Sinemora', text: 'paths from a-1' }],
   similar: [],
   ...changes,
 })

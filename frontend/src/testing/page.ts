@@ -4,4 +4,5 @@ export { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-libra
 export { default as userEvent } from '@testing-library/user-event'
 export * from './api'
 export { fill } from './fill'
-export { show, showPage } from './render'
+export { recorded, recordedItem } from './recorded'
+export { show, showPage, showSearchPage } from './render'

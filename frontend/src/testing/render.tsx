@@ -4,7 +4,8 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { render, waitFor } from '@testing-library/react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
+import type { Patch } from '~/lib/searchParams'
 import { theme } from '~/ui/theme'
 
 export const show = (children: ReactNode) =>
@@ -30,4 +31,21 @@ export async function showPage(children: ReactNode, address = '/') {
     if (rendered.container.childElementCount === 0) throw new Error('The page is not rendered yet.')
   })
   return router
+}
+
+/** Render a page that keeps its search parameters as its route does; return a function that reads them. */
+export async function showSearchPage<S extends object>(
+  parse: (raw: Record<string, unknown>) => S,
+  page: (search: S, onSearch: (patch: Patch<S>) => void) => ReactNode,
+  start: S,
+  address?: string,
+): Promise<() => S> {
+  let present = start
+  function Page() {
+    const [search, setSearch] = useState(start)
+    present = search
+    return page(search, (patch) => setSearch((old) => parse({ ...old, ...patch })))
+  }
+  await showPage(<Page />, address)
+  return () => present
 }

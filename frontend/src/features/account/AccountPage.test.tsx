@@ -1,37 +1,31 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, type Sent, screen, showPage, userEvent, within } from '~/testing/page'
+import { mockAuthenticator } from '~/testing/authenticator'
+import {
+  bodiesOf,
+  fail,
+  fill,
+  mockApi,
+  recorded,
+  reply,
+  type Sent,
+  screen,
+  showPage,
+  signedIn,
+  userEvent,
+  within,
+} from '~/testing/page'
 import { AccountPage } from './AccountPage'
 
-const ACCOUNT = {
-  user: { id: 'u', email: 'owner@sinemora.example' },
-  password_changed_at: '2026-11-01T10:00:00Z',
-  totp: null,
-  passkeys: [],
-  recovery_codes_left: 0,
-  factors: [],
-  required_by: [],
-}
+const ACCOUNT = recorded('/v1/account', {
+  ...{ totp: null, passkeys: [], recovery_codes_left: 0, factors: [], required_by: [] },
+})
 const PROTECTED = {
   ...ACCOUNT,
   totp: { created_at: '2026-11-02T10:00:00Z', last_used_at: null },
-  recovery_codes_left: 9,
   factors: ['totp', 'recovery_code'],
 }
-const session = (id: string, browser: string, is_current: boolean) => ({
-  id,
-  browser,
-  is_current,
-  tenant_name: 'Sinemora',
-  address: '192.0.2.7',
-  method: 'password',
-  second_factor: false,
-  created_at: '2026-11-20T10:00:00Z',
-  last_used_at: '2026-11-20T11:00:00Z',
-  expires_at: '2026-11-20T22:00:00Z',
-})
-const SESSIONS = [session('s1', 'Firefox on Linux', true), session('s2', 'Safari on iPhone', false)]
-const COMMON = { 'GET /v1/account/sessions': SESSIONS, 'GET /v1/sign-in-policy': { second_factor_required: false } }
-const OWNER = { user: ACCOUNT.user, tenant: { name: 'Sinemora' }, role: 'owner', csrf_token: 't' }
+const LAPTOP = { id: 'p', name: 'Laptop', rp_id: 'localhost', created_at: '2026-11-20T10:00:00Z', last_used_at: null }
+const COMMON = { 'GET /v1/account/sessions': [], 'GET /v1/sign-in-policy': { second_factor_required: false } }
 const unconfirmed = () => reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' })
 
 test('signing out elsewhere keeps this session, everywhere leads to the sign-in page', async () => {
@@ -47,13 +41,14 @@ test('signing out elsewhere keeps this session, everywhere leads to the sign-in 
 })
 
 test('an authenticator app is added by its first code, and recovery codes are shown once', async () => {
+  const status = () => reply(200, signedIn()['GET /v1/auth/status'])
   let account: object = ACCOUNT
   const { promise: late, resolve: answer } = Promise.withResolvers<Response>()
   let asked = 0
   const sent = mockApi({
     ...COMMON,
     // The account is fresh, and the setup gone, long before the session is.
-    'GET /v1/auth/status': () => (asked++ === 0 ? reply(200, { session: OWNER }) : late),
+    'GET /v1/auth/status': () => (asked++ === 0 ? status() : late),
     'GET /v1/account': () => reply(200, account),
     'POST /v1/account/totp': () =>
       reply(201, { secret: 'GEZDGNBV', uri: 'otpauth://totp/x', qr_code: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
@@ -63,18 +58,15 @@ test('an authenticator app is added by its first code, and recovery codes are sh
     },
   })
   await showPage(<AccountPage />)
-  expect(await screen.findByText(/No second factor yet/)).toBeTruthy()
-  await userEvent.click(screen.getByRole('button', { name: 'Add authenticator app' }))
-  expect(await screen.findByRole('img', { name: 'QR code of the secret' })).toBeTruthy()
-  expect(screen.getByText('GEZDGNBV')).toBeTruthy()
-  await userEvent.type(screen.getByLabelText('Code'), '123456')
+  await userEvent.click(await screen.findByRole('button', { name: 'Add authenticator app' }))
+  await userEvent.type(await screen.findByLabelText('Code'), '123456')
   await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))
   expect(await screen.findByText('aaaa-bbbb-cccc-dddd')).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/account/totp/confirm')).toEqual([{ code: '123456' }])
   await userEvent.click(screen.getByRole('button', { name: 'I have kept them' }))
   expect(screen.queryByText('aaaa-bbbb-cccc-dddd')).toBeNull()
   expect(await screen.findByRole('button', { name: 'Remove authenticator app' })).toBeTruthy()
-  answer(reply(200, { session: OWNER }))
+  answer(status())
 })
 
 test('a change that needs a recent proof asks for a code, then goes through', async () => {
@@ -128,4 +120,39 @@ test('people change the name that others see', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Save name' }))
   expect(await screen.findByText('The name is saved.')).toBeTruthy()
   expect(bodiesOf(sent, 'PATCH /v1/account')).toEqual([{ name: 'Ada Byron' }])
+})
+
+test('a closed dialog of the browser is no error, and nothing is stored', async () => {
+  const asked = mockAuthenticator({ refuses: true })
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': ACCOUNT,
+    'POST /v1/account/passkey-options': recorded('/v1/account/passkey-options', {}, 'post'),
+  })
+  await showPage(<AccountPage />)
+  await userEvent.type(await screen.findByLabelText('Name of a new passkey'), 'Laptop')
+  await userEvent.click(screen.getByRole('button', { name: 'Add passkey' }))
+  await expect.poll(() => asked.length).toBe(1)
+  expect(screen.queryByRole('alert')).toBeNull()
+  expect(bodiesOf(sent, 'POST /v1/account/passkeys')).toEqual([])
+})
+
+test('a passkey is removed after a confirmation by a passkey', async () => {
+  mockAuthenticator()
+  let confirmed = false
+  const sent = mockApi({
+    ...COMMON,
+    'GET /v1/account': { ...ACCOUNT, passkeys: [LAPTOP], factors: ['passkey', 'recovery_code'] },
+    'DELETE /v1/account/passkeys/p': () => (confirmed ? reply(204) : unconfirmed()),
+    'POST /v1/account/confirmation-options': { options: { challenge: 'AAAA', rpId: 'localhost' } },
+    'POST /v1/account/confirmations': () => {
+      confirmed = true
+      return reply(204)
+    },
+  })
+  await showPage(<AccountPage />)
+  await userEvent.click(await screen.findByRole('button', { name: 'Remove passkey Laptop' }))
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }))
+  await userEvent.click(await screen.findByRole('button', { name: 'Use a passkey' }))
+  await expect.poll(() => bodiesOf(sent, 'DELETE /v1/account/passkeys/p').length).toBe(2)
 })

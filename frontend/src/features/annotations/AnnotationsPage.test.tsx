@@ -1,34 +1,25 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
+import {
+  bodiesOf,
+  fill,
+  mockApi,
+  recordedItem,
+  reply,
+  screen,
+  showSearchPage,
+  userEvent,
+  waitFor,
+  within,
+} from '~/testing/page'
 import { AnnotationsPage } from './AnnotationsPage'
 import { type AnnotationsSearch, annotationsSearch } from './search'
 
-const DEPLOY = {
-  id: 'd',
-  kind: 'deploy',
-  text: 'web 4.2',
-  starts_at: '2026-11-20T10:00:00.250Z',
-  ends_at: null,
-  mesh_id: 'm',
-  mesh_name: 'production',
+const DEPLOY = recordedItem('/v1/annotations', {
+  ...{ id: 'd', kind: 'deploy', text: 'web 4.2', starts_at: '2026-11-20T10:00:00.250Z', ends_at: null },
+  ...{ mesh_id: 'm', mesh_name: 'production', source: 'CI', url: 'https://ci.example.com/7', version: 3 },
   scope: { vm_ids: ['1', '2'], zone_ids: [], application_ids: [], task_vm_ids: [] },
-  source: 'CI',
-  url: 'https://ci.example.com/7',
-  version: 3,
-  created_at: '2026-11-20T10:00:01Z',
-}
+})
 const NOTE = { ...DEPLOY, id: 'n', kind: 'note', text: 'disk replaced', mesh_id: null, mesh_name: null, scope: null }
-
-function Page({ start }: { start: AnnotationsSearch }) {
-  const [search, setSearch] = useState(start)
-  return (
-    <AnnotationsPage
-      search={search}
-      onSearch={(patch) => setSearch((old) => annotationsSearch({ ...old, ...patch }))}
-    />
-  )
-}
 
 async function open(more: object, start: AnnotationsSearch = {}) {
   const sent = mockApi({
@@ -41,7 +32,12 @@ async function open(more: object, start: AnnotationsSearch = {}) {
     'GET /v1/zones': [{ id: 'z', name: 'eu-1a' }],
     ...more,
   })
-  await showPage(<Page start={start} />, '/?tz=utc')
+  await showSearchPage<AnnotationsSearch>(
+    annotationsSearch,
+    (search, onSearch) => <AnnotationsPage search={search} onSearch={onSearch} />,
+    start,
+    '/?tz=utc',
+  )
   return sent
 }
 
@@ -71,12 +67,6 @@ test('the list names kind, times, mesh, scope and source', async () => {
     'All meshes',
     'All VMs',
   ])
-})
-
-test('an empty list shows the command of a pipeline', async () => {
-  await open({ 'GET /v1/annotations': [] })
-  expect(await screen.findByText(/^No annotations yet/)).toBeTruthy()
-  expect(screen.getByRole('group', { name: 'Command for a pipeline' }).textContent).toContain('/v1/annotations -H')
 })
 
 test('an annotation of a zone is added for the mesh of the page it came from', async () => {

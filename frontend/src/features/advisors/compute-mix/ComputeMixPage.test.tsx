@@ -1,74 +1,45 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, recorded, reply, screen, showSearchPage, userEvent, within } from '~/testing/page'
 import { ComputeMixPage } from './ComputeMixPage'
 import { type MixSearch, mixSearch, numbersOf } from './question'
 
 const split = { vms: 2, serverless_per_s: 4.5, cost_per_hour: 0.25, regime: 'mixed' }
+const MIX = recorded('/v1/advisors/compute-mix', { currency: 'USD' }, 'post')
+const [OPTION] = MIX.paths[0]?.options ?? []
 const PATH = {
-  label: 'a-1 to b-1',
-  outbound_us: 60,
-  inbound_us: 40,
-  statistic: 'p95',
-  budget_ms: 499.9,
-  serverless_response_ms: 200,
-  best: 'c5.large',
-  reason: null,
+  ...{ ...MIX.paths[0], label: 'a-1 to b-1', outbound_us: 60, inbound_us: 40, budget_ms: 499.9, best: 'c5.large' },
   options: [
     {
-      vm: 'c5.large',
-      price_per_hour: 0.085,
-      utilisation_max: 0.7,
-      capacity_per_s: 20,
-      break_even_per_s: 11,
-      split,
-      vms_alone: { ...split, vms: 3, serverless_per_s: 0, cost_per_hour: 0.3, regime: 'vm_only' },
-      serverless_alone: null,
-      saving_per_hour: 0.05,
+      ...{ ...OPTION, vm: 'c5.large', utilisation_max: 0.7, saving_per_hour: 0.05, split },
+      vms_alone: { ...split, vms: 3, cost_per_hour: 0.3 },
     },
   ],
-  difference_per_hour: 0,
-  curve: {
-    vm: 'c5.large',
-    load_per_s: [0, 50, 100],
-    mix: [0, 0.25, 0.5],
-    vms_alone: [0, 0.3, 0.6],
-    serverless_alone: null,
-  },
-  profile: null,
 }
 const FAR = { ...PATH, label: 'a-1 to c-1', difference_per_hour: 0.125 }
 const NONE = { ...PATH, label: 'a-1 to d-1', best: null, reason: 'The network alone takes longer.', curve: null }
 
-function Harness() {
-  const [search, setSearch] = useState<MixSearch>({})
-  return <ComputeMixPage search={search} onSearch={(question) => setSearch(mixSearch({ ...question }))} />
-}
+const open = () =>
+  showSearchPage<MixSearch>(mixSearch, (search, onSearch) => <ComputeMixPage search={search} onSearch={onSearch} />, {})
 
 const MIXED = { regime: 'mixed', price_per_busy_hour: 2.22, profit_per_hour: 1.5, split }
 
 const api = (paths: unknown[], lists: unknown[] = [], equilibrium: unknown = MIXED) =>
   mockApi({
-    'POST /v1/advisors/compute-mix': () => reply(200, { currency: 'USD', job_price: 1e-6, paths }),
+    'POST /v1/advisors/compute-mix': () => reply(200, { ...MIX, paths }),
     'POST /v1/advisors/provider-prices': () =>
       reply(200, {
-        switch_to_mixed: 2.22,
-        switch_to_vms: null,
-        peaks: [],
+        ...recorded('/v1/advisors/provider-prices', { switch_to_mixed: 2.22, switch_to_vms: null }, 'post'),
         equilibrium,
-        price_per_busy_hour: [1, 2],
-        profit_per_hour: [1, 1.5],
-        tenant_cost_per_hour: [2, 3],
       }),
-    'GET /v1/price-lists': () => reply(200, { items: lists, next_cursor: null }),
+    'GET /v1/price-lists': lists,
     'POST /v1/price-lists': ({ body }) => reply(201, body),
     'GET /v1/price-list-samples': () => reply(200, []),
-    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/meshes': [],
   })
 
 test('the mix names VMs and serverless, with its cost, its budget and the difference of another path', async () => {
   api([PATH, FAR, NONE])
-  await showPage(<Harness />)
+  await open()
   expect((await screen.findAllByText('2 × c5.large, and 4.50 jobs/s to serverless')).length).toBe(2)
   expect(screen.getAllByText(/Response budget 500 ms: the target less 100 µs, the p95/).length).toBe(2)
   expect(screen.getByText(/0.125 USD per hour more than the first path/)).toBeTruthy()
@@ -80,7 +51,7 @@ test('the mix names VMs and serverless, with its cost, its budget and the differ
 
 test('the form asks again with what was typed', async () => {
   const sent = api([PATH])
-  await showPage(<Harness />)
+  await open()
   await screen.findByText('2 × c5.large, and 4.50 jobs/s to serverless')
   await fill(screen.getByLabelText('Load (jobs/s)'), '80')
   await userEvent.selectOptions(screen.getByLabelText('Target holds for'), 'mean')
@@ -110,7 +81,7 @@ test('prices of lists in the currency of the question are offered, for VMs and s
       { ...list, id: 'u', name: 'Dollar', currency: 'USD', entries: [vm] },
     ],
   )
-  await showPage(<Harness />)
+  await open()
   const currency = await screen.findByLabelText('Currency (ISO 4217)')
   expect((await screen.findAllByText('Entries of price lists that are not in USD are not offered: 1.')).length).toBe(2)
   await fill(currency, 'eur')
@@ -126,7 +97,7 @@ test('prices of lists in the currency of the question are offered, for VMs and s
 
 test('a file is imported in its currency', async () => {
   const sent = api([PATH])
-  await showPage(<Harness />)
+  await open()
   const currency = await screen.findByLabelText('Currency of the file')
   await fill(currency, 'EUR')
   const input = document.querySelector('input[type=file]') as HTMLInputElement
@@ -136,7 +107,7 @@ test('a file is imported in its currency', async () => {
 
 test('where the provider earns most with VMs only, any price above the switch is as good', async () => {
   api([PATH], [], { regime: 'vm_only', price_per_busy_hour: 4.44, profit_per_hour: 1.5, split })
-  await showPage(<Harness />)
+  await open()
   expect(
     await screen.findByText(/earns most, 1.50 USD per hour, at any price above 2.22 USD per busy hour/),
   ).toBeTruthy()
@@ -155,10 +126,10 @@ test('the service becomes the price basis of an application, and is deleted agai
   let stored: unknown = null
   const sent = mockApi({
     'POST /v1/advisors/compute-mix': () => reply(200, { currency: null, job_price: null, paths: [] }),
-    'GET /v1/price-lists': () => reply(200, { items: [], next_cursor: null }),
+    'GET /v1/price-lists': [],
     'GET /v1/price-list-samples': () => reply(200, []),
-    'GET /v1/meshes': () => reply(200, { items: [], next_cursor: null }),
-    'GET /v1/applications': () => reply(200, { items: [{ id: 'a', name: 'cache' }], next_cursor: null }),
+    'GET /v1/meshes': [],
+    'GET /v1/applications': [{ id: 'a', name: 'cache' }],
     'GET /v1/applications/a/price-basis': () =>
       stored ? reply(200, stored) : reply(404, { code: 'price_basis_unknown', title: 'Unknown price basis.' }),
     'PUT /v1/applications/a/price-basis': ({ body }) => {
@@ -170,7 +141,7 @@ test('the service becomes the price basis of an application, and is deleted agai
       return reply(204, null)
     },
   })
-  await showPage(<Harness />)
+  await open()
   expect(await screen.findByText('No price basis yet.')).toBeTruthy()
   await userEvent.click(await screen.findByRole('button', { name: 'Use as price basis' }))
   expect(

@@ -1,41 +1,34 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fail, mockApi, recorded, reply, screen, showSearchPage, userEvent, within } from '~/testing/page'
 import { FairnessPage } from './FairnessPage'
 import { type FairnessSearch, fairnessSearch } from './search'
 
-const FOUND = {
-  mesh_id: 'm',
-  of: 'vms',
-  share: '1 / median round trip',
-  started_at: null,
-  ended_at: null,
-  index: 0.75,
-  alert_below: 0.883,
-  below: true,
+const FOUND = recorded('/v1/meshes/{mesh_id}/fairness', {
+  ...{ index: 0.75, alert_below: 0.883, below: true, left_out: ['c-1'] },
   members: [
     { name: 'b-1', share: 2500, relative: 0.5 },
     { name: 'a-1', share: 7500, relative: 1.5 },
   ],
-  left_out: ['c-1'],
-}
+})
 
-function Harness() {
-  const [search, setSearch] = useState<FairnessSearch>({})
-  return <FairnessPage search={search} onSearch={(patch) => setSearch((old) => fairnessSearch({ ...old, ...patch }))} />
-}
+const open = () =>
+  showSearchPage<FairnessSearch>(
+    fairnessSearch,
+    (search, onSearch) => <FairnessPage search={search} onSearch={onSearch} />,
+    {},
+  )
 
 const api = (imported = () => reply(200, { groups: [] })) =>
   mockApi({
-    'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
-    'GET /v1/meshes/m/roster': () => reply(200, { vms: [{ name: 'a-1' }, { name: 'b-1' }] }),
-    'GET /v1/meshes/m/fairness': () => reply(200, FOUND),
+    'GET /v1/meshes': [{ id: 'm', name: 'demo' }],
+    'GET /v1/meshes/m/roster': { vms: [{ name: 'a-1' }, { name: 'b-1' }] },
+    'GET /v1/meshes/m/fairness': FOUND,
     'POST /v1/advisors/fairness-imports': imported,
   })
 
 test('the index, whether it is low, and the members are shown', async () => {
   api()
-  await showPage(<Harness />)
+  await open()
   expect(await screen.findByText('Index 0.7500')).toBeTruthy()
   expect(screen.getByText(/Below 0.883/)).toBeTruthy()
   const rows = within(screen.getByRole('region', { name: /^Members/ })).getAllByRole('row')
@@ -53,7 +46,7 @@ test('a table measured elsewhere gets its mean index, or the reason why not', as
       ? fail(422, 'Invalid table: line 1.')
       : reply(200, { groups: [{ group: 'TCP', mean: 0.9344, windows: [{ window: '2', index: 0.793, members: 0 }] }] }),
   )
-  await showPage(<Harness />)
+  await open()
   await userEvent.type(await screen.findByLabelText('Table (CSV)'), 'group')
   await userEvent.click(screen.getByRole('button', { name: 'Compute' }))
   expect(await screen.findByText(/Invalid table: line 1/)).toBeTruthy()

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
-import { studyOf } from './question'
 import { Study } from './Study'
 
 const ROW = {
@@ -18,18 +17,12 @@ const ROW = {
 }
 const FILE = { link_mbit: 200, seconds: 10, acknowledged_writes: false, delay_us: 150, rows: [ROW] }
 const { workload: _w, profile: _p, operation: _o, tail: _t, ...FIGURES } = ROW
+const SOURCE = { mb_per_s: null, p95_us: 341, p99_us: 205_695, p999_us: 211_071, ratio: 403.3 }
 const SWITCH = {
-  profile: 'tb switch',
-  measures: ['token bucket of 20 Mbit/s'],
+  ...{ profile: 'tb switch', measures: ['token bucket of 20 Mbit/s'], source: SOURCE },
   measured: { ...FIGURES, ratio: 403, tail_found: true, tail_evidence: ROW.tail.evidence },
-  source: { mb_per_s: null, p95_us: 341, p99_us: 205_695, p999_us: 211_071, ratio: 403.3 },
 }
-const HOST = {
-  profile: 'tb host',
-  measures: [],
-  measured: null,
-  source: { ...SWITCH.source, p99_us: 650, ratio: 1.27 },
-}
+const HOST = { profile: 'tb host', measures: [], measured: null, source: { ...SOURCE, p99_us: 650, ratio: 1.27 } }
 const ANSWER = {
   ...FILE,
   rows: undefined,
@@ -92,8 +85,4 @@ test('wrong and large files are refused, and a study that the API refuses says w
   expect(screen.getByText('No study open.')).toBeTruthy()
   await userEvent.upload(input, fileOf({ ...FILE, rows: [{ ...ROW, profile: 'tb moon' }] }))
   expect(await screen.findByText(/Must be one of none, interference\./)).toBeTruthy()
-})
-
-test('the file of the command is a study', () => {
-  expect(studyOf(JSON.stringify(FILE))).toEqual({ study: FILE })
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
-import { mixedBurstsOf } from './question'
 import { Treatment } from './Treatment'
 
 const SIZES = {
@@ -44,9 +43,4 @@ test('both bursts of a file are judged, each for its own question', async () => 
   expect(bodiesOf(sent, 'POST /v1/advisors/packet-treatments')).toEqual([SIZES, CLASSES])
   await userEvent.click(screen.getByRole('button', { name: 'Close the file' }))
   expect(screen.queryByText('Size: treated differently')).toBeNull()
-})
-
-test('a file with one burst only is no file of mixed bursts', () => {
-  expect(mixedBurstsOf(JSON.stringify({ bursts: [SIZES] }))).toBe(null)
-  expect(mixedBurstsOf('x')).toBe(null)
 })

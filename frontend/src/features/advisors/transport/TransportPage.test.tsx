@@ -1,52 +1,33 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, recorded, screen, showSearchPage, userEvent, within } from '~/testing/page'
 import { requestOf, type TransportSearch, transportSearch } from './question'
 import { TransportPage } from './TransportPage'
 
-const rule = {
-  rule: 'R2',
-  part: 'transport',
-  condition: 'switches of the path mark ECN',
-  measurement: 'switches of the path mark ECN',
-  choice: 'DCTCP',
-  effect: 'shuffle time 20 % shorter',
-  transfer_saved: 0.2,
-  job_saved: 0.1,
-  is_available: false,
-  overridden_by: null,
-}
+const ADVICE = recorded('/v1/advisors/transports', {}, 'post')
 const EVIDENCE = {
-  min_round_trip_us: 60,
-  round_trip_us: 80,
-  loss: 0,
-  reordering: null,
-  ecn: 'marked',
-  routes: null,
-  same_host: null,
-  probed_at: null,
+  ...{ ...ADVICE.evidence, min_round_trip_us: 60, round_trip_us: 80, same_host: null },
   measured: ['loss', 'round_trip_us'],
 }
+const rule = { ...ADVICE.fired[1], is_available: false, overridden_by: null }
 
-function Harness() {
-  const [search, setSearch] = useState<TransportSearch>({})
-  return (
-    <TransportPage search={search} onSearch={(patch) => setSearch((old) => transportSearch({ ...old, ...patch }))} />
+const open = () =>
+  showSearchPage<TransportSearch>(
+    transportSearch,
+    (search, onSearch) => <TransportPage search={search} onSearch={onSearch} />,
+    {},
   )
-}
 
 test('the advice names its rule, its measurement and its effect; other rules say what overrides them', async () => {
   const sent = mockApi({
-    'GET /v1/meshes': () => reply(200, { items: [{ id: 'm', name: 'demo' }], next_cursor: null }),
-    'GET /v1/meshes/m/roster': () => reply(200, { vms: [{ name: 'a-1' }, { name: 'b-1' }] }),
-    'POST /v1/advisors/transports': () =>
-      reply(200, {
-        evidence: EVIDENCE,
-        fired: [rule, { ...rule, rule: 'R3', choice: 'MPTCP', overridden_by: 'R2' }],
-        source: 'the source',
-      }),
+    'GET /v1/meshes': [{ id: 'm', name: 'demo' }],
+    'GET /v1/meshes/m/roster': { vms: [{ name: 'a-1' }, { name: 'b-1' }] },
+    'POST /v1/advisors/transports': {
+      ...ADVICE,
+      evidence: EVIDENCE,
+      fired: [rule, { ...rule, rule: 'R3', choice: 'MPTCP', overridden_by: 'R2' }],
+    },
   })
-  await showPage(<Harness />)
+  await open()
   expect(await screen.findByText('Transport: DCTCP')).toBeTruthy()
   expect(screen.getByText(/Transfers 20.0 % shorter, the job 10.0 % shorter/)).toBeTruthy()
   expect(screen.getByText(/The kernel does not offer it/)).toBeTruthy()
@@ -81,9 +62,9 @@ test('marks and order that were measured are named with their time', async () =>
   }
   mockApi({
     'GET /v1/meshes': [],
-    'POST /v1/advisors/transports': () => reply(200, { evidence, fired: [rule], source: 'the source' }),
+    'POST /v1/advisors/transports': { ...ADVICE, evidence, fired: [rule] },
   })
-  await showPage(<Harness />)
+  await open()
   expect(await screen.findByText(/a hop clears the ECN field, 1.25 % of pairs reordered/)).toBeTruthy()
   expect(screen.getByText(/^ECN and order: measured on demand at .*04:00:00/)).toBeTruthy()
 })

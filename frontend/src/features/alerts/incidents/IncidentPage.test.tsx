@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Incident } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
-import { IMPACT, incident } from '~/testing/incidents'
+import { incident } from '~/testing/incidents'
 import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { IncidentPage } from './IncidentPage'
 
@@ -25,13 +25,14 @@ const SERIES = {
 /** Ten minutes before the incident, until now. */
 const TIME = 'from=2026-11-23T10%3A32%3A00.000Z'
 
-async function showIncident(changes: Partial<Incident> = {}, deliveries: object[] = []) {
+async function showIncident(changes: Partial<Incident> = {}, more: object = {}) {
   const sent = mockApi({
     'GET /v1/incidents/i': incident(changes),
     'GET /v1/meshes/m/roster': ROSTER,
     'GET /v1/meshes/m/paths/v1/v2/series': SERIES,
-    'GET /v1/deliveries': deliveries,
+    'GET /v1/deliveries': [],
     'POST /v1/silences': () => reply(201, {}),
+    ...more,
   })
   const router = await showPage(<IncidentPage incidentId="i" />)
   await screen.findByRole('heading', { level: 1, name: sentenceCase(incident(changes).title) })
@@ -118,11 +119,12 @@ test('another incident that explains a missed objective is linked with what it c
 test('who was told and when, and what is held until when', async () => {
   const delivery = { incident_id: 'i', receiver: 'on call', about: 'opened', attempts: 1, held: false, answer: null }
   const at = { due_at: '2026-11-23T10:42:20Z', sent_at: null, created_at: '2026-11-23T10:42:20Z' }
-  await showIncident({}, [
+  const deliveries = [
     { ...delivery, ...at, id: 'd', state: 'sent', sent_at: '2026-11-23T10:42:25Z' },
     { ...delivery, ...at, id: 'e', state: 'failed', answer: '503 unavailable' },
     { ...delivery, ...at, id: 'f', state: 'waiting', held: true },
-  ])
+  ]
+  await showIncident({}, { 'GET /v1/deliveries': deliveries })
   const told = within(await screen.findByRole('list', { name: 'Notifications' })).getAllByRole('listitem')
   const [sent, failed, held] = told.map(({ textContent }) => textContent)
   expect(sent).toMatch(/^on call opened: Sent .*10:42 UTC$/)
@@ -159,18 +161,7 @@ test('an incident without paths, applications, notifications and similar ones sa
 })
 
 test('a path whose measurements are no longer stored says so', async () => {
-  const gone = {
-    source: { id: 'v8', name: 'a-8' },
-    target: { id: 'v9', name: 'b-9' },
-    value: 1,
-    usual: null,
-    limit: null,
-  }
-  const { evidence } = incident()
-  mockApi({
-    'GET /v1/incidents/i': incident({ evidence: { ...evidence, impact: { ...IMPACT, worst: [gone] } } }),
-    'GET /v1/meshes/m/paths/v8/v9/series': { ...SERIES, outbound: { ...SERIES.outbound, delay_ns: [null, null] } },
-  })
-  await showPage(<IncidentPage incidentId="i" />)
+  const gone = { ...SERIES, outbound: { ...SERIES.outbound, delay_ns: [null, null] } }
+  await showIncident({}, { 'GET /v1/meshes/m/paths/v1/v2/series': gone })
   expect(await screen.findByText(/No measurements of that time are stored\./)).toBeTruthy()
 })

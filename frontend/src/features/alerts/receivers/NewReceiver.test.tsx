@@ -2,9 +2,11 @@ import { expect, test } from 'vitest'
 import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { NewReceiver } from './NewReceiver'
 
-const ROUTES = { 'GET /v1/alert-routes': () => reply(200, { root: { receivers: ['before'] }, version: 1 }) }
-const about = (mails: boolean) => ({ 'GET /v1/about': () => reply(200, { mails }) })
-const API = { ...ROUTES, ...about(true), 'PUT /v1/alert-routes': () => reply(200, { root: {}, version: 2 }) }
+const API = {
+  'GET /v1/alert-routes': { root: { receivers: ['before'] }, version: 1 },
+  'GET /v1/about': { mails: true },
+  'PUT /v1/alert-routes': { root: {}, version: 2 },
+}
 
 const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
 const chooseMail = async () =>
@@ -77,7 +79,7 @@ test('a new receiver is notified of every incident without a route, unless that 
 })
 
 test('e-mail is offered only where a mail server is set', async () => {
-  mockApi({ ...API, ...about(false) })
+  mockApi({ ...API, 'GET /v1/about': { mails: false } })
   await showPage(<NewReceiver onDone={() => {}} />)
   expect(screen.queryByRole('option', { name: 'E-mail' })).toBeNull()
   expect(field('Type').value).toBe('webhook')

@@ -1,19 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Receiver } from '~/api/receivers'
+import { recorded } from '~/testing/recorded'
 import { bodyOf, RECEIVER_FIELDS, typedOf } from './receiverForm'
 
-const HOOK: Receiver = {
-  id: 'r',
-  name: 'hook',
-  kind: 'webhook',
-  settings: { url: 'https://example.com/1' },
-  has_secret: true,
-  is_routed: true,
-  version: 1,
-  heartbeat_at: null,
-  heartbeat_answer: null,
-  created_at: '2026-11-21T10:00:00Z',
-}
+const HOOK = recorded('/v1/receivers', { kind: 'webhook', settings: { url: 'https://example.com/1' } }, 'post')
 
 test('typed values go to the settings of the kind', () => {
   expect(bodyOf('email', { to: 'a@example.com, b@example.com' })).toEqual({

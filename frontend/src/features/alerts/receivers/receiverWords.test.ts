@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Route } from '~/api/receivers'
+import { recordedItem } from '~/testing/recorded'
 import { atRoot, receivedHeartbeats, receivedIncidents } from './receiverWords'
 
 const leaf = { matchers: [], routes: [], repeat_s: null, resolved: null, hold_s: null, continue_: false }
@@ -25,17 +26,7 @@ test('naming a receiver at the root leaves branches and others as they are, and 
 })
 
 test('a heartbeat shows its newest call and the result', () => {
-  const created_at = '2026-11-20T09:00:00Z'
-  const receiver = {
-    id: 'r',
-    name: 'x',
-    kind: 'heartbeat' as const,
-    settings: {},
-    has_secret: true,
-    is_routed: false,
-    version: 1,
-    created_at,
-  }
+  const receiver = recordedItem('/v1/receivers', { kind: 'heartbeat', settings: {} })
   const now = Date.parse('2026-11-20T10:00:40Z')
   expect(receivedHeartbeats({ ...receiver, heartbeat_at: null, heartbeat_answer: null }, now)).toMatch(/none sent yet$/)
   const sent = { ...receiver, heartbeat_at: '2026-11-20T10:00:00Z', heartbeat_answer: 'HTTP status 200' }

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
-import type { Rule } from '~/api/rules'
+import { recordedItem } from '~/testing/recorded'
 import { draftOf, draftOfShares, inputOf, NEW_RULE } from './draft'
 import { conditionWords, scopeWords } from './ruleWords'
 
-const ORIGIN = { id: 'r', mesh_id: 'm', origin: null, version: 1, created_at: '', updated_at: '' }
-const asRead = (input: ReturnType<typeof inputOf>) => ({ ...ORIGIN, ...input }) as Rule
+const asRead = (input: ReturnType<typeof inputOf>) => recordedItem('/v1/alert-rules', input)
 
-test('delays are typed in µs and go as ns', () => {
-  const { condition } = inputOf({ ...NEW_RULE, kind: 'threshold', above: '1500.5' })
-  expect(condition).toMatchObject({ above: 1_500_500, rise_ns: 0 })
-  expect(conditionWords(condition)).toBe('One-way delay, p50 above 1.50 ms')
-})
-
-test('loss is typed in percent and goes as a ratio', () => {
-  const { condition } = inputOf({ ...NEW_RULE, kind: 'threshold', metric: 'loss', above: '15' })
-  expect(condition.above).toBe(0.15)
-  expect(conditionWords(condition)).toBe('Loss above 15.0 %')
-})
-
-test('loss over a longer time is typed in percent and minutes', () => {
-  const { condition } = inputOf({ ...NEW_RULE, kind: 'loss', above: '0.2', overMin: '30' })
-  expect(condition).toMatchObject({ metric: 'loss', above: 0.002, over_s: 1_800 })
-  expect(conditionWords(condition)).toBe('Loss above 0.200 % over 30 min')
+test.each([
+  [{ kind: 'threshold', above: '1500.5' }, { above: 1_500_500, rise_ns: 0 }, 'One-way delay, p50 above 1.50 ms'],
+  [{ kind: 'threshold', metric: 'loss', above: '15' }, { above: 0.15 }, 'Loss above 15.0 %'],
+  [
+    { kind: 'loss', above: '0.2', overMin: '30' },
+    { metric: 'loss', above: 0.002, over_s: 1_800 },
+    'Loss above 0.200 % over 30 min',
+  ],
+  [
+    { kind: 'fairness', among: 'vms', below: '0.9' },
+    { among: 'vms', below: 0.9, within_s: 0 },
+    'Fairness index of the VMs below 0.9',
+  ],
+] as const)('%j is typed in µs, percent and minutes, and goes as ns, ratio and seconds', (typed, sent, words) => {
+  const { condition } = inputOf({ ...NEW_RULE, ...typed })
+  expect(condition).toMatchObject(sent)
+  expect(conditionWords(condition)).toBe(words)
 })
 
 test('fields of other kinds of conditions keep their defaults', () => {
@@ -63,12 +63,6 @@ test.each(['threshold', 'baseline', 'loss', 'spike', 'silent', 'performance', 't
     expect(input.scope?.labels).toEqual({ role: 'db', tier: 'x=1' })
   },
 )
-
-test('a limit of fairness has the members that it is about', () => {
-  const { condition } = inputOf({ ...NEW_RULE, kind: 'fairness', among: 'vms', below: '0.9' })
-  expect(condition).toMatchObject({ among: 'vms', below: 0.9, within_s: 0 })
-  expect(conditionWords(condition)).toBe('Fairness index of the VMs below 0.9')
-})
 
 test('a rule about shares begins with its members, and of flows with their path', () => {
   expect(inputOf(draftOfShares('flows', ['a', 'b']))).toMatchObject({

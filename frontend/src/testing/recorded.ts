@@ -1,0 +1,29 @@
+/** Responses of the API as they were recorded for its contract: a test states only what it is about. */
+
+import { readFileSync } from 'node:fs'
+import type { paths } from '~/api/schema.gen'
+
+export const CONTRACT = JSON.parse(readFileSync(`${import.meta.dirname}/../../../backend/openapi.json`, 'utf8'))
+
+type Method = 'get' | 'post' | 'put' | 'patch'
+type Json<R> = R extends { content: { 'application/json': infer T } } ? T : never
+type Answer<U extends keyof paths, M extends Method> = paths[U][M] extends { responses: infer R }
+  ? Json<R[keyof R & (200 | 201 | 202)]>
+  : never
+
+/** Return the recorded response to a request, with changes. */
+export function recorded<U extends keyof paths, M extends Method = 'get'>(
+  path: U,
+  changes: object = {},
+  method = 'get' as M,
+) {
+  const { responses } = CONTRACT.paths[path][method]
+  const example = ['200', '201', '202'].map((status) => responses[status]?.content?.['application/json']?.example)
+  return { ...structuredClone(example.find(Boolean)), ...changes } as Answer<U, M>
+}
+
+/** Return the first item of a recorded list, with changes. */
+export function recordedItem<U extends keyof paths>(path: U, changes: object = {}) {
+  const { items } = recorded(path) as { items: object[] }
+  return { ...items[0], ...changes } as Answer<U, 'get'> extends { items: (infer T)[] } ? T : never
+}
