@@ -1,26 +1,6 @@
 import { expect, test } from 'vitest'
-import { budgetSentences, type Measured, type Parts, type Share, segmentsOf, sumOf } from './latencyBudget'
-
-const share = (cause: Share['cause'], us: number): Share => ({
-  cause,
-  delay_ns: us * 1e3,
-  low_ns: us * 900,
-  high_ns: us * 1100,
-})
-
-const parts = (...shares: Share[]): Parts => {
-  const delay_ns = shares.reduce((sum, one) => sum + one.delay_ns, 0)
-  return { delay_ns, low_ns: delay_ns, high_ns: delay_ns, shares }
-}
-
-const budget = (base: Share[], p50: number, p99: number, more: Partial<Measured> = {}): Measured => ({
-  ...{ selection: 's', title: 'a → b', paths: 1, clock_error_ns: null, separation: 'distance_unknown' as const },
-  base: parts(...base),
-  p50: parts(...base, share('queueing', p50)),
-  p99: parts(...base, share('queueing', p99)),
-  ...{ base_verdict: 'within' as const, provider: null, path_class: null, published: [] },
-  ...more,
-})
+import { budget, parts, share } from '~/testing/budgets'
+import { budgetSentences, segmentsOf, sumOf } from './latencyBudget'
 
 test('the sentence names the total, the lowest delay and queueing', () => {
   expect(budgetSentences(budget([share('base', 180)], 132, 720))).toEqual([

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { forecastWords, needsAttention, tokensWords, usedWords } from './tokenBuckets'
+import { forecastWords, needsAttention } from './tokenBuckets'
 
-const bucket = { rate_mbit: 100, burst_kb: 100_000 }
 const forecast = { use_mbit: 120, level: 'draining', tokens_kb: 100_000, empty_in_s: 40, full_in_s: null } as const
 
 test('a forecast says when the bucket is empty, or full', () => {
@@ -11,11 +10,6 @@ test('a forecast says when the bucket is empty, or full', () => {
   )
   expect(forecastWords({ ...forecast, level: 'empty', empty_in_s: 0 })).toBe('Empty: traffic is held to the rate')
   expect(forecastWords({ ...forecast, level: 'full', empty_in_s: null, full_in_s: 0 })).toBe('Full')
-})
-
-test('tokens and use are told with what they are compared with', () => {
-  expect(tokensWords(bucket, { ...forecast, tokens_kb: 24_000 })).toBe('24.0 MB of 100 MB (24 %)')
-  expect(usedWords(bucket, forecast)).toBe('120 Mbit/s, rate 100 Mbit/s')
 })
 
 test('a bucket asks for attention when it is empty or soon will be', () => {

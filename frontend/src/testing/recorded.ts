@@ -7,9 +7,9 @@ export const CONTRACT = JSON.parse(readFileSync(`${import.meta.dirname}/../../..
 
 type Method = 'get' | 'post' | 'put' | 'patch'
 type Json<R> = R extends { content: { 'application/json': infer T } } ? T : never
-type Answer<U extends keyof paths, M extends Method> = paths[U][M] extends { responses: infer R }
-  ? Json<R[keyof R & (200 | 201 | 202)]>
-  : never
+type Responses<U extends keyof paths, M extends Method> = paths[U][M] extends { responses: infer R } ? R : never
+type Answer<U extends keyof paths, M extends Method> =
+  Responses<U, M> extends { 200: infer R } ? Json<R> : Json<Responses<U, M>[keyof Responses<U, M> & (201 | 202)]>
 
 /** Return the recorded response to a request, with changes. */
 export function recorded<U extends keyof paths, M extends Method = 'get'>(

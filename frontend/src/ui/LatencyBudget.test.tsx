@@ -1,40 +1,29 @@
 import { expect, test } from 'vitest'
-import type { LatencyBudget as Budget, Parts, Share } from '~/lib/latencyBudget'
+import type { LatencyBudget as Budget } from '~/lib/latencyBudget'
+import { budget, share } from '~/testing/budgets'
 import { screen, show, within } from '~/testing/page'
 import { LatencyBudget, Reference } from './LatencyBudget'
 
-const share = (cause: Share['cause'], us: number): Share => ({
-  cause,
-  delay_ns: us * 1e3,
-  low_ns: (us - 5) * 1e3,
-  high_ns: (us + 5) * 1e3,
-})
-const parts = (us: number, ...shares: Share[]): Parts => ({
-  ...{ delay_ns: us * 1e3, low_ns: (us - 5) * 1e3, high_ns: (us + 5) * 1e3 },
-  shares,
-})
-
-const BASE = [share('propagation', 49), share('processing', 131)]
-const BUDGET: Budget = {
-  ...{ selection: 'path:1:2', title: 'web-1 → db-1', paths: 1, clock_error_ns: 5_000, separation: 'separated' },
-  base: parts(180, ...BASE),
-  p50: parts(312, ...BASE, share('queueing', 132)),
-  p99: parts(900, ...BASE, share('queueing', 720)),
-  ...{ base_verdict: 'within', provider: 'gcp', path_class: 'same_zone' },
+const BUDGET = budget([share('propagation', 49), share('processing', 131)], 132, 720, {
+  ...{
+    title: 'web-1 → db-1',
+    clock_error_ns: 5_000,
+    separation: 'separated',
+    provider: 'gcp',
+    path_class: 'same_zone',
+  },
   published: [
     { name: 'GCE-USW-1', p50_ns: 76_900, p99_ns: 120_340 },
     { name: 'GCE-EUW-1', p50_ns: 97_100, p99_ns: 1_200_000 },
   ],
-}
+})
 const REFERENCE = [
   { component: 'nic' as const, low_ns: 804, high_ns: 985, source: 'table 2.6' },
   { component: 'switches' as const, low_ns: 512, high_ns: 15_000, source: 'section 4.9' },
 ]
 
-const render = (budget: Budget, brief = false) =>
-  show(
-    <LatencyBudget budget={budget} reference={REFERENCE} publishedSource="UCAM-CL-TR-937, table 4.3" brief={brief} />,
-  )
+const render = (budget: Budget) =>
+  show(<LatencyBudget budget={budget} reference={REFERENCE} publishedSource="UCAM-CL-TR-937, table 4.3" />)
 
 const rowsOf = (name: string | RegExp) =>
   within(screen.getByRole('region', { name }))
@@ -71,12 +60,6 @@ test('bars lie on one axis with the published extents', () => {
   expect(bars[2]).toBe('left: 15%; width: 11%;')
   expect(bars.at(-1)).toMatch(/^left: 10\.02\d*%; width: 89\.97\d*%;$/)
   expect(container.querySelector('[aria-hidden="true"]')?.textContent).toContain('Google Cloud, p50')
-})
-
-test('in a narrow place there are no tables', () => {
-  render(BUDGET, true)
-  expect(screen.queryByRole('table')).toBeNull()
-  expect(screen.getByText(/^Of the 312 µs/)).toBeTruthy()
 })
 
 test.each([

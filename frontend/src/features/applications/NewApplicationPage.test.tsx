@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, refuse, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, screen, showPage, userEvent, within } from '~/testing/page'
 import { NewApplicationPage } from './NewApplicationPage'
 
 const ANSWERS = {
@@ -15,26 +15,6 @@ const ANSWERS = {
 }
 
 const add = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Add application' })
-
-async function fill() {
-  await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'cache')
-  await userEvent.type(screen.getByRole('spinbutton', { name: 'Objective (%)' }), '90')
-  await screen.findAllByRole('option', { name: 'a-1' })
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Server (root)' }), 'a-1')
-  await userEvent.click(screen.getByRole('combobox', { name: 'Other VMs' }))
-  const listbox = within(await screen.findByRole('listbox', { name: 'Other VMs' }))
-  await userEvent.click(listbox.getByRole('option', { name: 'b-1' }))
-  await userEvent.click(add())
-}
-
-test('a refused application keeps the typed values and shows the reason at the field', async () => {
-  mockApi({ ...ANSWERS, 'POST /v1/applications': () => refuse('name', 'There is an application of this name.') })
-  const router = await showPage(<NewApplicationPage />)
-  await fill()
-  expect(await screen.findByText('There is an application of this name.')).toBeTruthy()
-  expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('cache')
-  expect(router.state.location.pathname).toBe('/')
-})
 
 test('without a mesh, the next step is to create one', async () => {
   mockApi({ 'GET /v1/meshes': [] })

@@ -1,28 +1,15 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { fireEvent, mockApi, reply, screen, showPage } from '~/testing/page'
+import { fireEvent, mockApi, recorded, reply, screen, showPage, showSearchPage } from '~/testing/page'
 import { NextVms } from './NextVms'
 import { Options } from './Options'
 import { type NextSearch, nextSearch } from './search'
 
 const estimate = (mean: number) => ({ mean, low: mean - 0.01, high: mean + 0.01, windows: 8 })
+const RECORDED = recorded('/v1/applications/{application_id}/options')
+const [OPTION] = RECORDED.options
 const FOUND = {
-  application: { id: 'a', name: 'cache' },
-  window: { from: null, to: null },
-  options: [
-    {
-      kind: 'swap',
-      tasks: [],
-      zone: null,
-      host: null,
-      count: 0,
-      gain: { before: estimate(0.5), after: estimate(0.7), gain: estimate(0.2), probability: 0.99, doubts: [] },
-      draws: 0,
-      price_change_per_hour: 0,
-      price_once: 0,
-      words: 'Swap the VMs of web and db.',
-    },
-  ],
+  ...RECORDED,
+  options: [{ ...OPTION, words: 'Swap the VMs of web and db.', gain: { ...OPTION?.gain, gain: estimate(0.2) } }],
   untried: ['Of 600 VMs, only the 50 whose tasks lose most performance were tried elsewhere.'],
 }
 
@@ -62,37 +49,32 @@ test('options that gain nothing are shown only when asked for', async () => {
 })
 
 test('places for the next VMs are asked for on demand, with the price that the page states', async () => {
+  const next = recorded('/v1/applications/{application_id}/next-vms')
   const place = (zone: string, mean: number, rent: number) => ({
-    zone,
-    host: null,
-    rent,
-    first: mean - 0.02,
-    performance: estimate(mean),
-    like: 4,
-    estimated: 0,
-    price_per_hour: 0.5,
-    trial_price: 0.5 * (rent - 1),
+    ...{
+      ...next.places[0],
+      zone,
+      rent,
+      performance: estimate(mean),
+      price_per_hour: 0.5,
+      trial_price: 0.5 * (rent - 1),
+    },
     words: `Rent ${rent} in ${zone}.`,
   })
   const sent = mockApi({
     'GET /v1/applications/a/next-vms': {
-      application: { id: 'a', name: 'cache' },
-      task: { id: 't', name: 'web' },
-      vms: 1,
-      window: { from: null, to: null },
+      ...next,
       places: [place('b', 0.9, 3), { ...place('c', 0.8, 1), performance: { mean: 0.8, low: 0, high: 1, windows: 8 } }],
       idle: [{ vm: { id: 'v', name: 'spare-1' }, zone: 'b', price_per_hour: null, performance: null }],
       untried: ['No place in d: no path to it is known.'],
     },
   })
   const asked = () => sent.filter(({ to }) => to.endsWith('/next-vms')).map(({ query }) => query.toString())
-  function Shown() {
-    const [search, setSearch] = useState<NextSearch>({})
-    return (
-      <NextVms applicationId="a" search={search} onSearch={(patch) => setSearch(nextSearch({ ...search, ...patch }))} />
-    )
-  }
-  await showPage(<Shown />)
+  await showSearchPage<NextSearch>(
+    nextSearch,
+    (search, onSearch) => <NextVms applicationId="a" search={search} onSearch={onSearch} />,
+    {},
+  )
   expect(asked()).toEqual([])
   fireEvent.click(screen.getByRole('button', { name: 'Find a place for the next VM' }))
   expect((await screen.findByText('Rent 3 in b.')).closest('tr')?.textContent).toContain('1.0000')

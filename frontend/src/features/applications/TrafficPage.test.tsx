@@ -1,33 +1,22 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, recorded, screen, showPage, userEvent, within } from '~/testing/page'
 import { NewApplicationPage } from './NewApplicationPage'
 import { TrafficPage } from './TrafficPage'
 
 const KEY = '0123456789abcdef'
 const vm = (id: string) => ({ id, key: 1, name: `vm-${id}` })
 const proposal = (key: string, state: string, servers: string[], clients: string[]) => ({
-  key,
-  state,
-  name: `cache ${key.slice(0, 1)}`,
-  port: 11211,
-  shape: servers.length > 1 ? 'graph' : 'star',
-  curve: 'memcached-server',
+  ...{ ...recorded('/v1/meshes/{mesh_id}/traffic-proposals').items[0], key, state, application: null },
+  ...{ name: `cache ${key.slice(0, 1)}`, curve: 'memcached-server', shape: servers.length > 1 ? 'graph' : 'star' },
   servers: servers.map(vm),
   clients: clients.map(vm),
   links: servers.flatMap((server) =>
     clients.map((client) => ({ client_vm_id: client, server_vm_id: server, share: 0.5 })),
   ),
-  share: 0.25,
-  stability: 1,
-  application: null,
 })
 const traffic = (items: object[], more = {}) => ({
-  counted: true,
-  vms: 4,
-  vms_counted: 3,
-  elsewhere: 0.38,
-  elsewhere_vms: [{ vm: vm('a'), share: 0.9 }],
-  connections_left_out: 0,
+  ...{ counted: true, vms: 4, vms_counted: 3, connections_left_out: 0 },
+  ...{ elsewhere: 0.38, elsewhere_vms: [{ vm: vm('a'), share: 0.9 }] },
   items,
   ...more,
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { lineStyle } from '~/ui/lineStyle'
-import { bandOf, joined, lineOf } from './drawing'
+import { bandOf, joined } from './drawing'
 
 const even = { added_us: [0, 50, 100], performance: [1, 0.9, 0.8], low: [0.9, 0.8, 0.7], high: [1, 1, 0.9] }
 const outline = { added_us: [0, 39.999, 40], performance: [1, 1, 0.95], low: [1, 1, 0.9], high: [1, 1, 1] }
@@ -14,11 +13,4 @@ test('two tables of one curve are read in the order of latency', () => {
 
 test('the band of a curve lies over its latencies', () => {
   expect(bandOf(even)).toEqual({ x: [0, 50, 100], low: [0.9, 0.8, 0.7], high: [1, 1, 0.9] })
-})
-
-test('no two lines of a comparison look alike', () => {
-  const styles = Array.from({ length: 6 }, (_, n) => lineStyle(n))
-  expect(new Set(styles.map(({ colour }) => colour)).size).toBe(6)
-  expect(new Set(styles.map(({ dash }) => dash)).size).toBe(6)
-  expect(lineOf('a', even, lineStyle(0))).not.toHaveProperty('dash')
 })

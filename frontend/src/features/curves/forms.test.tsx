@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { NewCurvePage } from './NewCurvePage'
 import { NewSource } from './NewSource'
 
-const TABLE = 'added_us,rate\n0,990000\n50,fast\n'
 const area = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: /^Measurements/ })
-
-async function fill() {
-  await userEvent.type(screen.getByRole('textbox', { name: /^Application/ }), 'cache')
-  await userEvent.click(area())
-  await userEvent.paste(TABLE)
-  await userEvent.click(screen.getByRole('button', { name: 'Fit curve' }))
-}
 
 test('a file of more rows than are fitted is refused with their number, and is not put into the page', async () => {
   mockApi({})
@@ -20,15 +12,6 @@ test('a file of more rows than are fitted is refused with their number, and is n
   await userEvent.upload(document.querySelector('input[type=file]') as HTMLInputElement, file)
   expect(await screen.findByText(/The file has 100.001 rows; at most 100.000 are fitted/)).toBeTruthy()
   expect(area().value).toBe('')
-})
-
-test('a name that is taken is shown at the name', async () => {
-  const taken = { detail: 'There is a curve of this name.', code: 'curve_name_taken' }
-  mockApi({ 'POST /v1/curves': () => reply(409, taken) })
-  await showPage(<NewCurvePage />)
-  await fill()
-  expect(await screen.findAllByText('There is a curve of this name.')).not.toHaveLength(0)
-  expect(screen.getByRole('textbox', { name: /^Application/ }).getAttribute('aria-invalid')).toBe('true')
 })
 
 const SOURCE_ANSWERS = {
@@ -64,12 +47,4 @@ test('a metric source is created, and the command that sends values is shown', a
   ])
   const command = await screen.findByRole('group', { name: 'Command that pushes one value' })
   expect(command.textContent).toContain('/v1/metric-sources/s/points')
-})
-
-test('a refused metric source keeps the typed values and shows the reason', async () => {
-  mockApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => fail(409, 'Quota exceeded.') })
-  await showPage(<NewSource curve={undefined} />)
-  await startLearning()
-  expect((await screen.findByRole('alert')).textContent).toContain('Quota exceeded.')
-  expect(screen.getByRole<HTMLInputElement>('textbox', { name: /^Application/ }).value).toBe('shop')
 })

@@ -1,26 +1,21 @@
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
-import { fill, screen, showPage, userEvent, within } from '~/testing/page'
+import { budget, share } from '~/testing/budgets'
+import { fill, recorded, screen, showPage, userEvent, within } from '~/testing/page'
 import { VmPage } from './VmPage'
 
 const named = (id: string, name = id) => ({ id, name })
 
+const [PATHS] = recorded('/v1/vms/{vm_id}/paths').meshes
+const SINCE = {
+  ...{ onset_at: '2026-11-20T10:42:00Z', is_onset_known: true },
+  last_hour: { points_at: ['2026-11-20T10:41:00Z', '2026-11-20T10:42:00Z'], delay_ns: [80_000, 280_000] },
+}
 const path = (source: string, target: string, change: number | null) => ({
-  source: named(source),
-  target: named(target),
-  value_ns: 280_000,
-  baseline_ns: change === null ? null : 80_000,
-  deviation_ns: change,
+  ...{ ...PATHS?.outbound.worst[0], source: named(source), target: named(target), value_ns: 280_000, loss: 0.015 },
+  ...{ baseline_ns: change === null ? null : 80_000, deviation_ns: change },
   is_unusual: change === null ? null : change > 100_000,
-  loss: 0.015,
-  since:
-    change !== null && change > 100_000
-      ? {
-          onset_at: '2026-11-20T10:42:00Z',
-          is_onset_known: true,
-          last_hour: { points_at: ['2026-11-20T10:41:00Z', '2026-11-20T10:42:00Z'], delay_ns: [80_000, 280_000] },
-        }
-      : null,
+  since: change !== null && change > 100_000 ? SINCE : null,
 })
 
 const direction = (worst: object[]) => ({
@@ -29,33 +24,13 @@ const direction = (worst: object[]) => ({
 })
 
 const ANSWERS = {
-  'GET /v1/vms/web': {
-    id: 'web',
-    name: 'web-1',
-    zone: { id: 'z', name: 'eu-1a', provider: 'aws', region: 'eu-1' },
-    labels: { rack: 'r1' },
-    version: 3,
-    agent: null,
-  },
-  'GET /v1/zones': {
-    items: [
-      { id: 'z', name: 'eu-1a' },
-      { id: 'y', name: 'eu-1b' },
-    ],
-    next_cursor: null,
-  },
-  'GET /v1/vms/web/capacity': {
-    vm: named('web', 'web-1'),
-    ...{
-      version: 1,
-      slots: 4,
-      slots_taken: 3,
-      cpu_millicores: null,
-      memory_mib: 8192,
-      price_per_hour: '0.085000',
-      host: null,
-    },
-  },
+  'GET /v1/vms/web': recorded('/v1/vms/{vm_id}', {
+    ...{ ...named('web', 'web-1'), zone: named('z', 'eu-1a'), labels: { rack: 'r1' }, version: 3, agent: null },
+  }),
+  'GET /v1/zones': [named('z', 'eu-1a'), named('y', 'eu-1b')],
+  'GET /v1/vms/web/capacity': recorded('/v1/vms/{vm_id}/capacity', {
+    ...{ vm: named('web', 'web-1'), slots: 4, slots_taken: 3, memory_mib: 8192, price_per_hour: '0.085000' },
+  }),
   'GET /v1/vms/web/paths': {
     vm_id: 'web',
     meshes: [
@@ -83,7 +58,7 @@ const ANSWERS = {
       })),
     }),
   'GET /v1/meshes/m/latency-budgets': ({ query }: Sent) =>
-    reply(200, { items: query.getAll('selections').map(budget), reference: [], published_source: 'table 4.3' }),
+    reply(200, { items: query.getAll('selections').map(budgetOf), reference: [], published_source: 'table 4.3' }),
   'GET /v1/applications': [
     { ...named('a', 'checkout'), mesh: named('m', 'production'), tasks: [{ name: 'front', vm: named('web') }] },
     { ...named('b', 'other'), mesh: named('m', 'production'), tasks: [{ name: 'x', vm: null }] },
@@ -95,18 +70,8 @@ const ANSWERS = {
   ],
 }
 
-function budget(selection: string) {
-  const bounded = (us: number) => ({ delay_ns: us * 1e3, low_ns: us * 1e3, high_ns: us * 1e3 })
-  const base = { cause: 'base', ...bounded(60) }
-  const parts = (queueing: number) => ({
-    ...bounded(60 + queueing),
-    shares: [base, { cause: 'queueing', ...bounded(queueing) }],
-  })
-  return {
-    ...{ selection, title: selection, paths: 28, count: 900, clock_error_ns: null, separation: 'distance_unknown' },
-    ...{ base: { ...bounded(60), shares: [base] }, p50: parts(selection === 'from:web' ? 20 : 30), p99: parts(90) },
-    ...{ base_verdict: null, provider: null, path_class: null, published: [] },
-  }
+function budgetOf(selection: string) {
+  return budget([share('base', 60)], selection === 'from:web' ? 20 : 30, 90, { selection, title: selection, paths: 28 })
 }
 
 function clocks(median_ns: (number | null)[], largest_ns: (number | null)[]) {
@@ -133,16 +98,14 @@ function traffic(sent: (number | null)[], received: (number | null)[], name: str
   }
 }
 
-const BUCKET = {
-  ...{ vm_id: 'web', vm_name: 'web-1', direction: 'sent', rate_mbit: 100, burst_kb: 125_000, source: 'stated' },
+const BUCKET = recorded('/v1/vms/{vm_id}/token-bucket', {
   version: 3,
-  updated_at: '2026-11-20T10:00:00Z',
   forecast: {
     ...{ at: '2026-11-20T10:41:00Z', use_mbit: 120, level: 'draining', full_in_s: null },
     ...{ tokens_kb: 100_000, tokens_min_kb: 90_000, tokens_max_kb: 110_000 },
     ...{ empty_in_s: 40, empty_in_min_s: 36, empty_in_max_s: 44 },
   },
-}
+})
 
 function incident(id: string, title: string, mesh: string, suspect: string, at: string | null) {
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { ImportTrace } from './ImportTrace'
 import { NewMaster } from './NewMaster'
 import { ZonesPage } from './ZonesPage'
@@ -43,15 +43,6 @@ test('a PTPd log requires the names of client and server', async () => {
   await userEvent.selectOptions(dialog.getByLabelText('Format'), 'PTPd statistics log')
   expect(dialog.getByRole('textbox', { name: 'Name of the client' })).toBeTruthy()
   expect(dialog.getByRole('textbox', { name: 'Name of the server' })).toBeTruthy()
-})
-
-test('a refused import shows the reason and keeps the typed values', async () => {
-  mockApi({ 'POST /v1/meshes': () => fail(409, 'There is a mesh of this name.') })
-  await showPage(<ImportTrace />)
-  const dialog = await fillImport()
-  await userEvent.click(dialog.getByRole('button', { name: 'Import' }))
-  expect((await dialog.findByRole('alert')).textContent).toContain('There is a mesh of this name.')
-  expect(dialog.getByRole<HTMLInputElement>('textbox', { name: 'Name of the new mesh' }).value).toBe('old')
 })
 
 test('a zone is added without a physical ID', async () => {

@@ -1,27 +1,16 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, mockApi, recorded, reply, screen, showPage, signedIn, userEvent } from '~/testing/page'
 import { InvitationPage } from './InvitationPage'
 import { forgetInvitationToken, invitationToken } from './invitationToken'
 
-const PREVIEW = {
-  tenant_name: 'Example',
-  email: 'ada@example.com',
-  role: 'editor',
-  invited_by: 'owner@example.com',
-  expires_at: '2026-11-29T00:00:00Z',
-  has_account: false,
-}
+const PREVIEW = recorded('/v1/invitations/lookup', { email: 'ada@example.com', has_account: true }, 'post')
 const NOBODY = { 'GET /v1/auth/status': { session: null } }
-const person = (email: string) => ({
-  'GET /v1/auth/status': {
-    session: { user: { id: 'u', email }, tenant: { name: 'T' }, role: 'viewer', csrf_token: 't' },
-  },
-})
+const person = (email: string) => signedIn({ user: { id: 'u', email } })
 
 beforeEach(() => sessionStorage.clear())
 
 test('a person with an account signs in first', async () => {
-  mockApi({ ...NOBODY, 'POST /v1/invitations/lookup': { ...PREVIEW, has_account: true } })
+  mockApi({ ...NOBODY, 'POST /v1/invitations/lookup': PREVIEW })
   await showPage(<InvitationPage token="smi_1" onJoined={() => {}} />)
   const link = await screen.findByRole('link', { name: 'Sign in to join' })
   expect(link.getAttribute('href')).toBe('/sign-in?next=%2Finvitation')
@@ -32,7 +21,7 @@ test('the invited person who is signed in joins with one button', async () => {
   const onJoined = vi.fn()
   const sent = mockApi({
     ...person('ada@example.com'),
-    'POST /v1/invitations/lookup': { ...PREVIEW, has_account: true },
+    'POST /v1/invitations/lookup': PREVIEW,
     'POST /v1/invitations/accept': () => reply(200, { tenant_id: 't', tenant_name: 'Example', email: PREVIEW.email }),
     'POST /v1/tenants/t/switch': () => reply(204),
   })

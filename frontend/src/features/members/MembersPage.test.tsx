@@ -1,54 +1,32 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, type Sent, screen, showPage, userEvent, within } from '~/testing/page'
+import {
+  bodiesOf,
+  fail,
+  fill,
+  mockApi,
+  recordedItem,
+  reply,
+  type Sent,
+  screen,
+  showPage,
+  signedIn,
+  userEvent,
+  within,
+} from '~/testing/page'
 import { MembersPage } from './MembersPage'
 
-const MEMBERS = [
-  {
-    id: 'u1',
-    email: 'owner@sinemora.example',
-    name: '',
-    role: 'owner',
-    meshes: null,
-    created_at: '2026-11-20T00:00:00Z',
-    version: 1,
-  },
-  {
-    id: 'u2',
-    email: 'ada@example.com',
-    name: 'Ada Byron',
-    role: 'viewer',
-    meshes: null,
-    created_at: '2026-11-21T00:00:00Z',
-    version: 4,
-  },
-]
-const INVITATION = {
-  id: 'i1',
-  email: 'bo@example.com',
-  role: 'editor',
-  meshes: null,
-  delivery: 'link',
-  state: 'pending',
-  invited_by: 'owner@sinemora.example',
-  created_at: '2026-11-22T00:00:00Z',
-  sent_at: '2026-11-22T00:00:00Z',
-  expires_at: '2026-11-29T00:00:00Z',
-  mail_state: null,
-  mail_answer: null,
-}
+const member = (changes: object) => recordedItem('/v1/members', { meshes: null, version: 1, ...changes })
+const OWNING = member({ id: 'u1', email: 'owner@sinemora.example', role: 'owner' })
+const ADA = member({ id: 'u2', email: 'ada@example.com', name: 'Ada Byron', role: 'viewer', version: 4 })
+const MEMBERS = [OWNING, ADA]
+const INVITATION = recordedItem('/v1/invitations', { id: 'i1', email: 'bo@example.com', meshes: null })
 const MESHES = [
   { id: 'm1', name: 'production' },
   { id: 'm2', name: 'staging' },
 ]
 
-const signedIn = (role: string, id = 'u1') => ({
-  'GET /v1/auth/status': {
-    session: { user: { id, email: 'owner@sinemora.example' }, tenant: { name: 'T' }, role, csrf_token: 't' },
-  },
-})
-
 const OWNER = {
-  ...signedIn('owner'),
+  ...signedIn({ user: { id: 'u1', email: OWNING.email } }),
   'GET /v1/members': MEMBERS,
   'GET /v1/meshes': MESHES,
   'GET /v1/invitations': [],
@@ -63,8 +41,7 @@ async function open(more: Answers = {}) {
 }
 
 test('an administrator gives no role above their own and leaves owners alone', async () => {
-  mockApi({ ...signedIn('admin', 'u3'), 'GET /v1/members': MEMBERS, 'GET /v1/invitations': [] })
-  await showPage(<MembersPage />)
+  await open(signedIn({ user: { id: 'u3' }, role: 'admin' }))
   const choice = await screen.findByLabelText('Role of ada@example.com')
   expect(
     within(choice)
@@ -107,9 +84,9 @@ test('an invited person sees the chosen meshes only', async () => {
 })
 
 test('a member is limited to some meshes, and sees all again', async () => {
-  const limited = { ...MEMBERS[1], meshes: [MESHES[0]] }
+  const limited = { ...ADA, meshes: [MESHES[0]] }
   const sent = await open({
-    'GET /v1/members': [MEMBERS[0], limited],
+    'GET /v1/members': [OWNING, limited],
     'PUT /v1/members/u2/meshes': () => reply(200, limited),
   })
   const row = within(await screen.findByRole('row', { name: /Ada Byron/ }))
@@ -122,14 +99,14 @@ test('a member is limited to some meshes, and sees all again', async () => {
   expect(screen.queryByRole('button', { name: 'Change the meshes of owner@sinemora.example' })).toBeNull()
 })
 
-const withMeshes = (meshes: typeof MESHES | null) => [MEMBERS[0], { ...MEMBERS[1], meshes, version: meshes ? 5 : 4 }]
+const withMeshes = (meshes: typeof MESHES | null) => [OWNING, { ...ADA, meshes, version: meshes ? 5 : 4 }]
 
 test('meshes of a member that another person changed meanwhile are not overwritten', async () => {
   let meshes: typeof MESHES | null = null
   const sent = await open({
     'GET /v1/members': () => reply(200, { items: withMeshes(meshes), next_cursor: null }),
     'PUT /v1/members/u2/meshes': ({ headers }: Sent) =>
-      headers.get('If-Match') === `"${meshes ? 5 : 4}"` ? reply(200, MEMBERS[1]) : fail(412, 'Version changed.'),
+      headers.get('If-Match') === `"${meshes ? 5 : 4}"` ? reply(200, ADA) : fail(412, 'Version changed.'),
   })
   await userEvent.click(await screen.findByRole('button', { name: 'Change the meshes of ada@example.com' }))
   const dialog = within(screen.getByRole('dialog'))

@@ -3,7 +3,6 @@ import type { EnrolmentToken, Mesh } from '~/api/types'
 import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
-import { MeshStep } from './MeshStep'
 
 const MESH = { id: 'm', name: 'production', window_s: 10 } as Mesh
 const TOKEN = {
@@ -12,14 +11,6 @@ const TOKEN = {
   expires_at: new Date(Date.now() + 3_600_000).toISOString(),
 } as EnrolmentToken
 const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
-
-test('a new mesh can be cancelled', async () => {
-  mockApi({})
-  await showPage(<MeshStep meshes={[MESH]} mesh={MESH} onMesh={() => {}} />)
-  await press('New mesh')
-  await press('Cancel')
-  expect(screen.getByRole('combobox', { name: 'Mesh to join' })).toBeTruthy()
-})
 
 test('an enrolment command is created for as many machines and as long as chosen', async () => {
   const onToken = vi.fn()
@@ -98,14 +89,6 @@ test('machines that stopped reporting long ago are counted, not listed', async (
   await showPage(<Arrivals mesh={MESH} since={null} />)
   expect(await screen.findByText(/2 machines of this mesh stopped reporting\./)).toBeTruthy()
   expect(screen.getByRole('link', { name: 'See the VMs' }).getAttribute('href')).toBe('/vms')
-  expect(screen.queryByRole('list', { name: 'Machines of this mesh' })).toBeNull()
-})
-
-test('a mesh in which all report says that it waits for new ones', async () => {
-  arrivals(AGENTS.slice(0, 2))
-  await showPage(<Arrivals mesh={MESH} since="2026-11-20T00:00:00Z" />)
-  expect(await screen.findByText('2 machines of this mesh report already.')).toBeTruthy()
-  expect(screen.getByText('Waiting for the first machine to enrol…')).toBeTruthy()
   expect(screen.queryByRole('list', { name: 'Machines of this mesh' })).toBeNull()
 })
 

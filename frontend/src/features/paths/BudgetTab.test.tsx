@@ -1,37 +1,20 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { budget, share } from '~/testing/budgets'
+import { mockApi, reply, screen, showSearchPage, userEvent } from '~/testing/page'
 import { BudgetTab } from './BudgetTab'
 import { type PathSearch, pathSearch } from './search'
 
-const bounded = (delay_ns: number) => ({ delay_ns, low_ns: delay_ns, high_ns: delay_ns })
-const parts = (base: number, queueing: number) => ({
-  ...bounded(base + queueing),
-  shares: [
-    { cause: 'base', ...bounded(base) },
-    { cause: 'queueing', ...bounded(queueing) },
-  ],
-})
-const item = (selection: string) => ({
-  ...{ selection, title: selection.replace('path:1:2', 'web → db').replace('path:2:1', 'db → web'), paths: 1 },
-  ...{ count: 900, clock_error_ns: 4_000, separation: 'distance_unknown', base_verdict: 'within' },
-  ...{ base: parts(180_000, 0), p50: parts(180_000, 132_000), p99: parts(180_000, 720_000) },
-  ...{ provider: 'aws', path_class: 'same_zone', published: [] },
-})
+const item = (selection: string) =>
+  budget([share('base', 180)], 132, 720, {
+    ...{
+      selection,
+      title: selection === 'path:1:2' ? 'web → db' : 'db → web',
+      provider: 'aws',
+      path_class: 'same_zone',
+    },
+  })
 
-/** The tab with its address. */
-function Addressed({ initial = {} }: { initial?: PathSearch }) {
-  const [search, setSearch] = useState(initial)
-  return (
-    <>
-      <BudgetTab
-        {...{ meshId: 'm', source: '1', target: '2', time: {}, search }}
-        onSearch={(patch) => setSearch((old) => pathSearch({ ...old, ...patch }))}
-      />
-      <output aria-label="address">{JSON.stringify(search)}</output>
-    </>
-  )
-}
+let address: () => PathSearch
 
 const open = async (initial: PathSearch = {}) => {
   const sent = mockApi({
@@ -43,11 +26,15 @@ const open = async (initial: PathSearch = {}) => {
         published_source: 'UCAM-CL-TR-937, table 4.3',
       }),
   })
-  await showPage(<Addressed initial={initial} />)
+  address = await showSearchPage<PathSearch>(
+    pathSearch,
+    (search, onSearch) => (
+      <BudgetTab {...{ meshId: 'm', source: '1', target: '2', time: {}, search }} onSearch={onSearch} />
+    ),
+    initial,
+  )
   return () => sent.filter(({ to }) => to.endsWith('/latency-budgets')).at(-1)?.query
 }
-
-const address = () => JSON.parse(screen.getByRole('status', { name: 'address' }).textContent ?? '')
 
 test('each direction has its budget, over the range of the page', async () => {
   const query = await open()
@@ -81,11 +68,4 @@ test('a distance is sent once it is entered, and only a valid one', async () => 
   await userEvent.clear(field)
   await userEvent.tab()
   expect(address()).toEqual({})
-})
-
-test('an address names the budget', async () => {
-  const query = await open(pathSearch({ tab: 'budget', rounds: true, km: '7.5' }))
-  await screen.findByRole('heading', { name: 'Round trip, web → db' })
-  expect(query()?.get('distance_km')).toBe('7.5')
-  expect(pathSearch({ km: -1, rounds: 'yes' })).toEqual({})
 })

@@ -27,13 +27,6 @@ test.each([
   expect(screen.getByText('Timestamp source').closest('p')?.textContent).toBe(`Timestamp source ${sentence}`)
 })
 
-test('a window of an agent that tells no source has no such line', async () => {
-  mockApi({})
-  await showPage(<NewestWindow path={{ ...PATH, timestamp_source: null }} clock="utc" />)
-  expect(screen.getByText('Newest window')).toBeTruthy()
-  expect(screen.queryByText('Timestamp source')).toBeNull()
-})
-
 test('the time in switches is shown where they report it, and an agent that names no VM', async () => {
   mockApi({})
   const held = { ...DIRECTION, residence_ns: 12_000 } as Direction

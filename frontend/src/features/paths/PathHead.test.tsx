@@ -22,8 +22,8 @@ const ROSTER = {
 }
 const USUAL = { baseline_ns: 80_123, dead_band_ns: 5_000 }
 
-async function open(more: object = {}) {
-  mockApi({ 'GET /v1/meshes/m/roster': ROSTER, 'GET /v1/meshes/m/deviations/1/3': USUAL, ...more })
+async function open() {
+  mockApi({ 'GET /v1/meshes/m/roster': ROSTER, 'GET /v1/meshes/m/deviations/1/3': USUAL })
   return showPage(<PathHead mesh={MESH} path={PATH} controls={null} />)
 }
 
@@ -43,9 +43,4 @@ test('an alert begins with the path and a limit above its usual delay', async ()
   await expect
     .poll(() => addressOf('Create alert'))
     .toBe('/alert-rules/new?mesh=m&source=web-1&target=db-1&above=91000')
-})
-
-test('without a usual delay the alert has no limit', async () => {
-  await open({ 'GET /v1/meshes/m/deviations/1/3': { baseline_ns: null, dead_band_ns: null } })
-  expect(await addressOf('Create alert')).toBe('/alert-rules/new?mesh=m&source=web-1&target=db-1')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rangeOf } from '~/lib/spans'
-import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { PinRange } from './PinRange'
 
 async function pin() {
@@ -19,12 +19,4 @@ test('the range on the screen is pinned with a reason', async () => {
   const [body] = bodiesOf(sent, 'POST /v1/pins') as [{ started_at: string; ended_at: string }]
   expect(body).toMatchObject({ mesh_id: 'm', reason: 'Complaint' })
   expect(Date.parse(body.ended_at) - Date.parse(body.started_at)).toBe(900_000)
-})
-
-test('a refused range shows the reason and keeps the typed values', async () => {
-  mockApi({ 'POST /v1/pins': () => fail(409, 'Quota exceeded: 11 pins requested, 10 allowed.') })
-  await showPage(<PinRange meshId="m" range={() => rangeOf({}, '15m')} />)
-  const dialog = await pin()
-  expect((await dialog.findByRole('alert')).textContent).toContain('Quota exceeded')
-  expect(dialog.getByRole<HTMLInputElement>('textbox', { name: /^Reason/ }).value).toBe('Complaint')
 })

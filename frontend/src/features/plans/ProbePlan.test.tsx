@@ -1,73 +1,47 @@
 import { expect, test } from 'vitest'
-import type { Mesh, PlanAdoption, Strategy, StrategyPreview } from '~/api/types'
+import type { PlanAdoption, Strategy } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
-import { bodiesOf, fail, fill, mockApi, refuse, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, recorded, screen, showPage, userEvent, within } from '~/testing/page'
 import { ProbePlan } from './ProbePlan'
 import { formatDetection } from './quantities'
 
-const MESH = {
-  id: 'm',
-  name: 'demo',
-  window_s: 10,
-  rate_hz: 8,
-  strategy: 'full',
-  period_windows: 10,
-  representatives: 2,
-  revision: 4,
-} as Mesh
+const MESH = recorded('/v1/meshes/{mesh_id}', {
+  ...{ id: 'm', name: 'demo', strategy: 'full', period_windows: 10, representatives: 2, revision: 4 },
+})
+const RECORDED = recorded('/v1/meshes/{mesh_id}/plan-previews', { vms: 1000, prices_checked_on: '2026-09-20' }, 'post')
+const [FULL] = RECORDED.items
 
-const preview = (strategy: Strategy, share: number): StrategyPreview => ({
-  strategy,
-  period_s: 100,
-  measured: strategy === 'zones' ? 0.25 : 1,
+const preview = (strategy: Strategy, share: number) => ({
+  ...{ ...FULL, strategy, period_s: 100, measured: strategy === 'zones' ? 0.25 : 1 },
   cost: {
-    pairs_per_window: 499_500 * share,
-    agent_packets_per_s: 15_984 * share,
+    ...FULL?.cost,
     agent_packets_per_s_max: 15_984 * share,
-    packets_per_s: 7_992_000 * share,
     bytes_per_day: 81_480_038_400_000 * share,
-    traffic: {
-      same_zone_bytes_per_day: 0,
-      between_zones_bytes_per_day: 0,
-      between_regions_bytes_per_day: 0,
-      between_providers_bytes_per_day: 0,
-    },
     usd_per_day: strategy === 'zones' ? null : 1_215 * share,
   },
   detection: {
+    ...FULL?.detection,
     path: { p90_windows: share < 1 ? 29 : 3, worst_windows: share < 1 ? 30 : 3, never: strategy === 'zones' ? 0.8 : 0 },
-    vm: { p90_windows: 2, worst_windows: 2, never: 0 },
-    zone_pair: { p90_windows: 2, worst_windows: 2, never: 0 },
   },
   exceeds_agent_cap: strategy === 'full',
 })
 
 const PREVIEW = {
-  mesh_id: 'm',
-  vms: 1000,
+  ...RECORDED,
   items: [preview('full', 1), preview('zones', 0.2), preview('sparse', 0.1), preview('event', 0.1)],
   prices: [{ provider: 'aws', between_zones: 0.02, between_regions: 0.02, source: 'https://aws.example' }],
-  prices_checked_on: '2026-09-20',
 }
 
-const adoption = (following: number): PlanAdoption => ({
-  revision: 4,
-  agents: 3,
-  following,
-  behind: 3 - following,
-  unknown: 0,
-  first_behind: ['a-1', 'b-1', 'c-1'].slice(following),
-  live: 3,
-  active_everywhere: following === 3,
-  active_since: following === 3 ? '2026-11-20T10:42:07Z' : null,
-  first_waited_for: ['a-1', 'b-1', 'c-1'].slice(following),
-  first_not_live: [],
-})
+const adoption = (changes: object): PlanAdoption =>
+  recorded('/v1/meshes/{mesh_id}/plan-followers', {
+    ...{ revision: 4, agents: 3, live: 3, active_everywhere: false, active_since: null },
+    ...{ first_waited_for: [], first_not_live: [], ...changes },
+  })
 
 function show(answers: Record<string, unknown> = {}) {
   const sent = mockApi({
     'POST /v1/meshes/m/plan-previews': PREVIEW,
-    'GET /v1/meshes/m/plan-followers': adoption(3),
+    'GET /v1/meshes/m/plan-followers': adoption({ following: 3 }),
     ...answers,
   })
   return showPage(<ProbePlan mesh={MESH} etag="1" />).then(() => sent)
@@ -124,12 +98,12 @@ const SINCE = '2026-11-20T10:42:07.250Z'
 
 test.each([
   [
-    { following: 3, active_everywhere: true, active_since: SINCE, first_waited_for: [] },
+    { following: 3, active_everywhere: true, active_since: SINCE },
     'Revision 4: active everywhere since 20 Nov 2026, 10:42:07 UTC. All 3 live agents follow.',
   ],
   [{ following: 1, first_waited_for: ['b-1', 'c-1'] }, 'Revision 4: 1 of 3 live agents follow. Waiting for b-1, c-1.'],
   [
-    { active_everywhere: true, active_since: SINCE, live: 2, first_waited_for: [], first_not_live: ['c-1'] },
+    { following: 2, active_everywhere: true, active_since: SINCE, live: 2, first_not_live: ['c-1'] },
     'Revision 4: active everywhere since 20 Nov 2026, 10:42:07 UTC. All 2 live agents follow. Not waited for, 1 not live: c-1.',
   ],
   [
@@ -137,24 +111,13 @@ test.each([
     'Revision 4: 1 of 2 live agents follow. Waiting for b-1. Not waited for, 1 not live: c-1.',
   ],
   [
-    { following: 0, live: 0, first_waited_for: [], first_not_live: ['a-1', 'b-1', 'c-1'] },
+    { following: 0, live: 0, first_not_live: ['a-1', 'b-1', 'c-1'] },
     'Revision 4: no agent is live. Not waited for, 3 not live: a-1, b-1, c-1.',
   ],
 ])('the live agents that follow the plan, and those waited for (%#)', async (changes, text) => {
-  await show({ 'GET /v1/meshes/m/plan-followers': { ...adoption(2), ...changes } })
+  await show({ 'GET /v1/meshes/m/plan-followers': adoption(changes) })
   expect(await screen.findByText(text)).toBeTruthy()
   expect(screen.getByText(/joins or restarts gets all of revision 4/)).toBeTruthy()
-})
-
-test('errors show at their place', async () => {
-  await show({
-    'POST /v1/meshes/m/plan-previews': () => fail(503, 'The database is away.'),
-    'PATCH /v1/meshes/m': () => refuse('period_windows', 'At most 60.'),
-  })
-  expect((await screen.findByRole('alert')).textContent).toContain('comparison')
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: /^Strategy/ }), 'event')
-  await userEvent.click(screen.getByRole('button', { name: 'Save plan' }))
-  expect(await screen.findByText('At most 60.')).toBeTruthy()
 })
 
 test.each([

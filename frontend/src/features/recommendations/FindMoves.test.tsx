@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { FindMoves } from './FindMoves'
 
 const ANSWERS = {
@@ -61,12 +61,6 @@ test('a search is cancelled: the button waits for the worker, then the end is sh
   job = { ...job, state: 'cancelled' }
   expect(await screen.findByText('The search was cancelled. Nothing was stored.')).toBeTruthy()
   expect(screen.queryByRole('button', { name: 'Cancelling…' })).toBeNull()
-})
-
-test('a refused request gives the reason', async () => {
-  await open({ 'POST /v1/recommendations': () => fail(429, 'Too many requests.') })
-  await find()
-  expect((await screen.findByRole('alert')).textContent).toContain('Too many requests.')
 })
 
 test('without a mesh, the panel says what is missing and where to begin, instead of a form', async () => {

@@ -1,27 +1,22 @@
 import { expect, test } from 'vitest'
 import type { Outcome, Recommendation } from '~/api/types'
-import { mockApi, screen, showPage, within } from '~/testing/page'
+import { mockApi, recorded, screen, showPage, within } from '~/testing/page'
 import { MeasuredResult } from './Outcome'
 import { RecommendationsPage } from './RecommendationsPage'
 
-const PROMISED = { mean: 0.3, low: 0.2, high: 0.4 }
 const REASON = 'A gain was observed, and it agrees with the promised one.'
 const CACHE: Outcome['applications'][number] = {
   application: { id: 'c', name: 'cache' },
   verdict: 'held',
   reason: REASON,
   judged_by: 'metric',
-  promised: PROMISED,
+  promised: { mean: 0.3, low: 0.2, high: 0.4 },
   observed: { mean: 0.25, low: 0.15, high: 0.35 },
   metric_sources: [{ id: 's', name: 'requests' }],
   controls: [{ id: 'o', name: 'shop' }],
 }
 const HELD: Outcome = {
-  verdict: 'held',
-  reason: REASON,
-  judged_by: 'metric',
-  promised: PROMISED,
-  observed: CACHE.observed,
+  ...CACHE,
   window: { from: '2026-11-23T10:00:00Z', to: '2026-11-23T11:00:00Z' },
   applications: [CACHE],
 }
@@ -65,16 +60,9 @@ test('the accuracy leaves out undecided and undone results', async () => {
   mockApi({
     'GET /v1/meshes': [],
     'GET /v1/recommendations': [],
-    'GET /v1/recommendations/accuracy': {
-      held: 3,
-      not_held: 1,
-      cannot_tell: 2,
-      undone: 5,
-      mean_error: -0.01,
-      mean_gain_predicted: 0.2,
-      mean_gain_observed: 0.19,
-      entries: [],
-    },
+    'GET /v1/recommendations/accuracy': recorded('/v1/recommendations/accuracy', {
+      ...{ held: 3, not_held: 1, cannot_tell: 2, undone: 5, entries: [] },
+    }),
   })
   await showPage(<RecommendationsPage />)
   const words = await screen.findByText(/^Of 4 applied and judged recommendations, 3 held \(75.0 %\)/)

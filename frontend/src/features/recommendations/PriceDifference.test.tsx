@@ -1,48 +1,21 @@
 import { expect, test } from 'vitest'
-import { mockApi, reply, screen, showPage } from '~/testing/page'
+import { mockApi, recorded, screen, showPage } from '~/testing/page'
 import { PriceDifference } from './PriceDifference'
 
+const RECORDED = recorded('/v1/recommendations/{recommendation_id}/price-difference')
+const [PRICED] = RECORDED.applications
 const side = (vms: number, cost: number, path: string) => ({
-  path,
-  outbound_us: 150,
-  inbound_us: 150,
-  budget_ms: 699.7,
-  paths: 2,
-  paths_measured: 2,
-  vm: 'm5.large',
+  ...{ ...PRICED?.before, path, outbound_us: 150, inbound_us: 150, vm: 'm5.large' },
   split: { vms, serverless_per_s: 0, cost_per_hour: cost, regime: 'vm_only' },
-  reason: null,
 })
 const CACHE = {
-  application: { id: 'a', name: 'cache' },
-  currency: 'USD',
-  statistic: 'p95',
-  before: side(8, 0.8, 'a-1 to b-1'),
-  after: side(5, 0.5, 'a-1 to b-2'),
-  difference_per_hour: -0.3,
-  reason: null,
+  ...{ ...PRICED, application: { id: 'a', name: 'cache' }, difference_per_hour: -0.3, reason: null },
+  ...{ before: side(8, 0.8, 'a-1 to b-1'), after: side(5, 0.5, 'a-1 to b-2') },
 }
 const REASON = 'No price basis: give the load of shop on the page Compute mix.'
-const SHOP = {
-  ...CACHE,
-  application: { id: 'b', name: 'shop' },
-  statistic: null,
-  before: null,
-  after: null,
-  difference_per_hour: null,
-  reason: REASON,
-}
-const api = (applications: unknown[], difference: number | null) =>
-  mockApi({
-    'GET /v1/recommendations/r/price-difference': () =>
-      reply(200, {
-        recommendation_id: 'r',
-        window: {},
-        currency: 'USD',
-        difference_per_hour: difference,
-        applications,
-      }),
-  })
+const SHOP = { ...CACHE, statistic: null, before: null, after: null, difference_per_hour: null, reason: REASON }
+const api = (applications: unknown[], difference_per_hour: number | null) =>
+  mockApi({ 'GET /v1/recommendations/r/price-difference': { ...RECORDED, difference_per_hour, applications } })
 
 test('both mixes, their slowest paths and the saving are shown', async () => {
   api([CACHE], -0.3)

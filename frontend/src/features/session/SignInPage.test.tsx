@@ -1,33 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
 import { SignInPage } from './SignInPage'
-
-async function signIn() {
-  await fill(screen.getByLabelText('E-mail'), 'owner@sinemora.example')
-  await userEvent.type(screen.getByLabelText('Password'), 'secret')
-  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
-}
-
-test('a second factor is asked for after the password', async () => {
-  const onSignedIn = vi.fn()
-  const sent = mockApi({
-    'POST /v1/auth/sign-in': () => reply(202, { factors: ['totp', 'recovery_code'] }),
-    'POST /v1/auth/second-factor': ({ body }) =>
-      (body as { code: string }).code === '123456' ? reply(200, { role: 'owner' }) : fail(401, 'Wrong code.'),
-  })
-  await showPage(<SignInPage search={{ ended: true }} onSignedIn={onSignedIn} />)
-  expect(screen.getByText('Your session has ended. Sign in to continue.')).toBeTruthy()
-  await signIn()
-  const code = await screen.findByLabelText<HTMLInputElement>('Code')
-  await userEvent.type(code, '000000')
-  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
-  expect((await screen.findByRole('alert')).textContent).toContain('Wrong code.')
-  expect(onSignedIn).not.toHaveBeenCalled()
-  await fill(code, '123456')
-  await userEvent.click(screen.getByRole('button', { name: 'Sign in' }))
-  await expect.poll(() => onSignedIn.mock.calls.length).toBe(1)
-  expect(bodiesOf(sent, 'POST /v1/auth/second-factor')).toEqual([{ code: '000000' }, { code: '123456' }])
-})
 
 test('a forgotten password: a link is requested, and the way back stays', async () => {
   const sent = mockApi({ 'POST /v1/auth/password-resets': () => reply(204) })

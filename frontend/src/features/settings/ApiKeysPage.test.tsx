@@ -1,19 +1,8 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, recordedItem, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { ApiKeysPage } from './ApiKeysPage'
 
-const KEY = {
-  id: 'k',
-  name: 'Dashboards',
-  prefix: 'sm_abc',
-  scopes: ['read'],
-  created_at: '2026-11-20T00:00:00Z',
-  expires_at: '2027-11-20T00:00:00Z',
-  owner: { id: 'u', email: 'owner@sinemora.example' },
-  last_used_at: null,
-  last_used_from: null,
-  previous_expires_at: null,
-}
+const KEY = recordedItem('/v1/api-keys', { id: 'k', name: 'Dashboards', scopes: ['read'] })
 
 const openForm = async () => userEvent.click(await screen.findByRole('button', { name: 'New key' }))
 

@@ -1,27 +1,23 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import {
+  bodiesOf,
+  fail,
+  fill,
+  mockApi,
+  recorded,
+  recordedItem,
+  reply,
+  screen,
+  showPage,
+  signedIn,
+  userEvent,
+} from '~/testing/page'
 import { rolesOf } from './ProviderForm'
 import { SingleSignOnPage } from './SingleSignOnPage'
 
 const PATH = '/v1/identity-provider'
-const PROVIDER = {
-  issuer: 'https://login.example.com',
-  client_id: 'sinemora',
-  scopes: 'openid email profile',
-  groups_claim: 'groups',
-  roles: { 'Network team': 'admin' },
-  redirect_uri: 'https://sinemora.example/v1/auth/provider/callback',
-  created_at: '2026-11-20T00:00:00Z',
-  version: 3,
-}
-const DOMAIN = {
-  id: 'd',
-  domain: 'example.com',
-  record: 'sinemora-verification=1a2b',
-  verified_at: null,
-  missing_since: null,
-  created_at: '2026-11-20T00:00:00Z',
-}
+const PROVIDER = recorded('/v1/identity-provider', { roles: { 'Network team': 'admin' }, version: 3 })
+const DOMAIN = recordedItem('/v1/identity-provider/domains', { id: 'd', domain: 'example.com', verified_at: null })
 const policy = { second_factor_required: false, single_sign_on_required: false }
 
 test.each([
@@ -86,14 +82,7 @@ test('a test, a domain without its record and the requirement show what the serv
 
 test('an administrator sees the provider and changes nothing', async () => {
   mockApi({
-    'GET /v1/auth/status': {
-      session: {
-        user: { id: 'u', email: 'a@example.com' },
-        tenant: { name: 'Example' },
-        role: 'admin',
-        csrf_token: 't',
-      },
-    },
+    ...signedIn({ role: 'admin' }),
     [`GET ${PATH}`]: PROVIDER,
     [`GET ${PATH}/domains`]: [DOMAIN],
     'GET /v1/sign-in-policy': policy,

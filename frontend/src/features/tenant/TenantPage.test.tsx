@@ -1,24 +1,25 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import {
+  bodiesOf,
+  fill,
+  mockApi,
+  recordedItem,
+  reply,
+  screen,
+  showPage,
+  signedIn,
+  userEvent,
+  within,
+} from '~/testing/page'
 import { TenantPage } from './TenantPage'
 
-const TENANT = {
-  id: 't',
-  key: 1,
-  name: 'Example',
-  role: 'owner',
-  is_current: true,
-  deletion_at: null,
-  service_traffic: false,
-}
+const TENANT = recordedItem('/v1/tenants', { id: 't', name: 'Example', is_current: true, service_traffic: false })
 const MEMBERS = [
-  { id: 'u1', email: 'owner@example.com', name: '', role: 'owner', created_at: '2026-11-20T00:00:00Z' },
-  { id: 'u2', email: 'ada@example.com', name: 'Ada', role: 'viewer', created_at: '2026-11-21T00:00:00Z' },
+  recordedItem('/v1/members', { id: 'u1', email: 'owner@example.com', role: 'owner' }),
+  recordedItem('/v1/members', { id: 'u2', email: 'ada@example.com', role: 'viewer' }),
 ]
 const world = (role = 'owner', may_create = false) => ({
-  'GET /v1/auth/status': {
-    session: { user: { id: 'u1', email: 'owner@example.com' }, tenant: { name: 'Example' }, role, csrf_token: 't' },
-  },
+  ...signedIn({ user: { id: 'u1', email: 'owner@example.com' }, role }),
   'GET /v1/tenants': { items: [{ ...TENANT, role }], may_create },
   'GET /v1/members': MEMBERS,
 })
@@ -28,8 +29,7 @@ const panel = async (name: string) =>
 test('an owner renames the tenant', async () => {
   const sent = mockApi({ ...world(), 'PUT /v1/tenants/t': { ...TENANT, name: 'Network team' } })
   await showPage(<TenantPage />)
-  const name = (await panel('Rename')).getByLabelText('Name')
-  await fill(name, 'Network team')
+  await fill((await panel('Rename')).getByLabelText('Name'), 'Network team')
   await userEvent.click(screen.getByRole('button', { name: 'Save name' }))
   expect(await screen.findByText('Name saved.')).toBeTruthy()
   expect(bodiesOf(sent, 'PUT /v1/tenants/t')).toEqual([{ name: 'Network team' }])

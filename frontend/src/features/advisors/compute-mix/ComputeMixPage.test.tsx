@@ -113,11 +113,7 @@ test('where the provider earns most with VMs only, any price above the switch is
   ).toBeTruthy()
 })
 
-test('the address drops what is no question', () => {
-  expect(mixSearch({ load: 'x', target: 300, statistic: 'p7', vms: [], offer: { serviceMs: 3 } })).toEqual({
-    target: 300,
-  })
-  expect(mixSearch({ offer: null })).toEqual({ offer: null })
+test('numbers are typed with commas, semicolons and lines', () => {
   expect(numbersOf('1; 2\n3')).toEqual([1, 2, 3])
   expect(numbersOf('-1')).toBe(null)
 })
