@@ -65,7 +65,6 @@ from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.aged import routes as aged
-from sinemora.measurements.bucket_exports import routes as bucket_exports
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.dispatch import ReportDispatch
 from sinemora.measurements.metric_exports import routes as metric_exports
@@ -101,7 +100,6 @@ ROUTERS = (
     invitations.public_router,
     invitations.router,
     archives.router,
-    bucket_exports.router,
     metric_exports.router,
     meshes.enrolment_router,
     meshes.agent_router,

@@ -31,7 +31,6 @@ from sinemora.kit.celery import FAST, LIMIT_S, NOTICES, SCHEDULE, UPKEEP, celery
 from sinemora.kit.observability import tracing, worker_metrics
 from sinemora.kit.observability.logging import configure_logging
 from sinemora.measurements import tasks as measurements
-from sinemora.measurements.bucket_exports import tasks as bucket_exports
 from sinemora.measurements.imports import service
 from sinemora.measurements.metric_exports import tasks as metric_exports
 from sinemora.measurements.query import execute
@@ -75,7 +74,6 @@ _every(measurements.find_gaps, crontab(minute="*/10"), 600)
 _every(measurements.partitions, crontab(minute="5"), 3600)
 _every(measurements.shorten, crontab(minute="35"), 3600)
 _every(measurements.age, crontab(minute="45"), 1800)
-_every(bucket_exports.start_due, 30.0, 30)
 _every(metric_exports.push_due, metric_exports.EVERY_S, 20)
 _every(recommendations.follow, 30.0, 30)
 _every(recommendations.ask, crontab(minute="*/5"), 300)

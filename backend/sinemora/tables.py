@@ -18,7 +18,6 @@ from sinemora.kit import archive_state, outbox
 from sinemora.kit.db import Base
 from sinemora.kit.http import idempotency
 from sinemora.measurements import models as measurements
-from sinemora.measurements.bucket_exports import models as bucket_exports
 from sinemora.measurements.metric_exports import models as metric_exports
 from sinemora.measurements.on_demand import models as on_demand
 from sinemora.measurements.pins import models as pins
@@ -48,7 +47,6 @@ FEATURES = (
     sql_models,
     traffic_edges,
     artifacts,
-    bucket_exports,
     metric_exports,
     curves,
     applications,

@@ -160,7 +160,7 @@ def test_every_update_accepts_what_was_read(owner: Member, make_mesh: Any, secre
     ids = objects(world) | {path: str(world.id) for path in OF_MESHES}
     ids["/v1/vms/{vm_id}/token-bucket"] = ids["/v1/vms/{vm_id}/capacity"]
     ids["/v1/applications/{application_id}/price-basis"] = ids["/v1/applications/{application_id}"]
-    for table in ("receivers", "bucket_exports", "metric_exports", "curves", "metric_sources"):
+    for table in ("receivers", "metric_exports", "curves", "metric_sources"):
         route, body = bodies(world)[table]
         ids[f"{route}/{{{table.removesuffix('s')}_id}}"] = owner.created(route, body)["id"]
     assert owner.patch("/v1/account", json={"name": "Ada"}).status_code == 200

@@ -27,13 +27,6 @@ export async function fillProduct(page: Page, mesh: { id: string; name: string }
     settings: { url: 'https://tickets.sinemora.example/hook' },
     secret: { key: 'not a real key' },
   })
-  await post('/v1/bucket-exports', {
-    name: 'Data warehouse',
-    endpoint: 'https://objects.sinemora.example',
-    bucket: 'network-measurements',
-    access_key: 'not-a-real-key-id',
-    secret: 'not a real key',
-  })
   await post('/v1/metric-exports', {
     name: 'Grafana Mimir',
     kind: 'remote_write',

@@ -100,7 +100,7 @@ function emptied(body: unknown): unknown {
  * Pages that are also looked at without what they list. The empty lists of the console are one component: `meshes` stands
  * for them here, and `frontend/src/features/lists.test.tsx` has the words and the next step of each. The others have more.
  */
-const EMPTY = ['meshes', 'usage', 'bucket-exports', 'learning', 'curves']
+const EMPTY = ['meshes', 'usage', 'learning', 'curves']
 
 /** Heatmaps that differ from another one by their numbers alone; their pictures are downloaded in `pages/picture.spec.ts`. */
 const SAME_PAGE = new Set(['heatmap-delay', 'heatmap-loss'])

@@ -17,10 +17,6 @@ COMMANDS = {
     "login": ("sinemora_client.commands.login", "Sign in: confirm a code in a browser, on any device."),
     "logout": ("sinemora_client.commands.login", "Delete the key of a profile, at the backend and here."),
     "profiles": ("sinemora_client.commands.login", "List the installations that you are signed in to; choose one."),
-    "bucket-exports": (
-        "sinemora_client.commands.bucket_exports",
-        "List, test and run exports to buckets of the tenant (API key).",
-    ),
     "export": ("sinemora_client.commands.measurements", "Export measurements to a file (API key)."),
     "measure": ("sinemora_client.commands.on_demand", "Measure one pair now and print each second (API key)."),
     "traffic": ("sinemora_client.commands.token_buckets", "Show the traffic of a VM in the last hour (API key)."),

@@ -135,7 +135,6 @@ class Settings(ArchiveSettings, FolderSettings):
     quota_contact: str = Field("", max_length=200)
     metric_source_networks: str = ""
     receiver_networks: str = ""
-    bucket_networks: str = ""
     trusted_proxies: str = ""
     metrics_networks: str = "127.0.0.0/8 ::1/128"
     secret_key: SecretStr | None = None
@@ -184,9 +183,7 @@ class Settings(ArchiveSettings, FolderSettings):
             raise ValueError(f"should end after its host, as {example} does: there is no path prefix")
         return url
 
-    @field_validator(
-        "metric_source_networks", "receiver_networks", "bucket_networks", "metrics_networks", "trusted_proxies"
-    )
+    @field_validator("metric_source_networks", "receiver_networks", "metrics_networks", "trusted_proxies")
     @classmethod
     def _networks(cls, networks: str) -> str:
         special_networks.parse(networks)
@@ -272,11 +269,6 @@ class Settings(ArchiveSettings, FolderSettings):
     def allowed_metric_sources(self) -> tuple[Network, ...]:
         """Return the networks that may have metric sources, apart from the public internet."""
         return special_networks.parse(self.metric_source_networks)
-
-    @property
-    def allowed_bucket_networks(self) -> tuple[Network, ...]:
-        """Return the networks that may have buckets of tenants, apart from the public internet."""
-        return special_networks.parse(self.bucket_networks)
 
     @property
     def allowed_receivers(self) -> tuple[Network, ...]:

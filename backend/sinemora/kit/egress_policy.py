@@ -10,7 +10,6 @@ import ssl
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sinemora.kit import host_names, special_networks
@@ -49,7 +48,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], networks: Sequence[N
 
     Raises like `request`.
     """
-    return _exchange("POST", url, networks, headers, body, _LIMIT_BYTES, POST_S, None)
+    return _exchange("POST", url, networks, headers, body, _LIMIT_BYTES, POST_S)
 
 
 def request(
@@ -60,15 +59,13 @@ def request(
     body: bytes | None,
     limit: int,
     limit_s: float,
-    *,
-    ca_file: Path | None = None,
 ) -> HttpResponse:
     """Send a request to a URL and read at most `limit` bytes of the response, within `limit_s` seconds in all.
 
-    `networks` are allowed as the public internet is; authorities of `ca_file` (PEM) are trusted as the system's are.
-    A server that is silent for 10 s is given up on earlier. Raises `EgressError`, `EgressRefused`.
+    `networks` are allowed as the public internet is. A server that is silent for 10 s is given up on earlier.
+    Raises `EgressError`, `EgressRefused`.
     """
-    response = _exchange(method, url, networks, headers, body, limit, limit_s, ca_file)
+    response = _exchange(method, url, networks, headers, body, limit, limit_s)
     if not response.complete:
         raise EgressError(f"{_server(url)} did not finish its answer within {limit_s:g} s")
     return response
@@ -82,13 +79,12 @@ def _exchange(
     body: bytes | None,
     limit: int,
     limit_s: float,
-    ca_file: Path | None,
 ) -> HttpResponse:
     host, port, secure, target = _parts(url)
     headers = _authorization(url) | dict(headers)
     with Deadline(limit_s) as deadline:
         try:
-            connection = _connected(deadline, host, port, networks, ca_file, secure=secure)
+            connection = _connected(deadline, host, port, networks, secure=secure)
             try:
                 connection.request(method, target, body=body, headers=dict(headers))
                 response = connection.getresponse()
@@ -134,7 +130,7 @@ def _server(url: str) -> str:
 
 
 def _connected(
-    deadline: Deadline, host: str, port: int, networks: Sequence[Network], ca_file: Path | None, *, secure: bool
+    deadline: Deadline, host: str, port: int, networks: Sequence[Network], *, secure: bool
 ) -> http.client.HTTPConnection:
     """Return a connection to a host whose addresses are all allowed. Raises OSError, `EgressError`, `EgressRefused`."""
     address = resolved(host, port, networks, deadline)
@@ -143,7 +139,7 @@ def _connected(
         deadline.watch(plain)
         plain.settimeout(_SILENCE_S)
         connection = http.client.HTTPConnection(host, port)
-        connection.sock = _trusting(ca_file).wrap_socket(plain, server_hostname=host) if secure else plain
+        connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
     except BaseException:
         plain.close()
         raise
@@ -165,14 +161,6 @@ def _read(response: http.client.HTTPResponse, limit: int, deadline: Deadline) ->
         parts.append(part)
         limit -= len(part)
     return b"".join(parts)
-
-
-def _trusting(ca_file: Path | None) -> ssl.SSLContext:
-    """Return the TLS context that trusts the authorities of the system and those of a file."""
-    context = ssl.create_default_context()
-    if ca_file is not None:
-        context.load_verify_locations(ca_file)
-    return context
 
 
 def resolved(host: str, port: int, networks: Sequence[Network], deadline: Deadline) -> str:

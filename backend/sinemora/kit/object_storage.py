@@ -1,4 +1,4 @@
-"""Objects in storage with the S3 API: of the installation, or of a tenant.
+"""Objects of the installation in storage with the S3 API.
 
 The client is obstore, which is imported only where storage is used: its threads would not survive a fork.
 """
@@ -24,7 +24,8 @@ _RETRIES = 2
 _CERTIFICATE = re.compile(r"InvalidCertificate\(\s*(\w+)")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _MISSING = ("NoSuchKey", "NoSuchVersion", "NotFound")
-S3_HINTS = {
+# Meaning of error codes of the S3 API.
+_S3_HINTS = {
     "AccessDenied": "the key may not do this",
     "InvalidAccessKeyId": "the access key is unknown",
     "XAdminUserNotFound": "the access key is unknown",  # versitygw
@@ -32,8 +33,6 @@ S3_HINTS = {
     "NoSuchBucket": "the bucket does not exist",
     "RequestTimeTooSkewed": "the clocks of this installation and of the storage differ too much",
 }
-"""Meaning of error codes of the S3 API."""
-_SIGNED_FOR = timedelta(minutes=5)
 
 
 class StorageError(Exception):
@@ -111,13 +110,6 @@ class Storage:
         found = self._call("list", prefix, lambda: self._store.list(prefix).collect())
         return [StoredObject(one["path"], one["size"]) for one in found]
 
-    def signed(self, method: str, key: str) -> str:
-        """Return a URL that grants one request to an object for a few minutes."""
-        import obstore
-
-        url: str = self._call("sign", key, obstore.sign, self._store, method, key, _SIGNED_FOR)
-        return url
-
     def _call(self, action: str, key: str, function: Any, *arguments: Any, **options: Any) -> Any:
         from obstore.exceptions import BaseError, NotFoundError
 
@@ -126,7 +118,7 @@ class Storage:
         except (BaseError, OSError, ValueError) as error:
             code = _CODE.search(str(error))
             if code and code[1] not in _MISSING:  # a missing bucket answers 404, too
-                hint = S3_HINTS.get(code[1])
+                hint = _S3_HINTS.get(code[1])
                 raise StorageError(
                     f"cannot {action} {key} in bucket {self.bucket}: {code[1]}{f', {hint}' if hint else ''}"
                 ) from None

@@ -49,7 +49,7 @@ BOUNDED_OTHERWISE = {
     *("Delivery", "RecommendationSchedule", "MetricPath", "MetricProgress", "MetricPoint", "Edge", "ApplicationZone"),
     *("Separation", "VmCapacity", "OutgoingMail", "MeshFocus", "OnDemandWindow"),
     *("ArtifactSettings", "ArtifactBlock", "ArtifactCopy", "ArtifactPeer", "PriceBasis", "ApplicationQuarter"),
-    *("BucketExportProgress", "ExportedDay", "IdentityProvider", "TrafficDay", "TrafficEdge"),
+    *("IdentityProvider", "TrafficDay", "TrafficEdge"),
 }
 
 

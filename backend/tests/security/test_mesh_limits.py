@@ -44,7 +44,6 @@ HIDDEN = "obscura"
 # Parameters of paths that name what belongs to the whole tenant or to a person, and why a limited caller may know it.
 OF_THE_TENANT = {
     "api_key_id": "credentials of the tenant",
-    "bucket_export_id": "buckets of the tenant",
     "curve_id": "the catalogue of curves",
     "digest": "the content of a block, which the caller already has",
     "domain_id": "administrators only",
@@ -68,8 +67,6 @@ NO_MESH = {
     "api_keys",
     "artifact_blocks",
     "audit_entries",
-    "bucket_export_progress",
-    "bucket_exports",
     "curve_versions",
     "curves",
     "idempotency_keys",

@@ -6,11 +6,11 @@ import { NewReceiver } from './alerts/receivers/NewReceiver'
 import { RuleEditor } from './alerts/rules/RuleEditor'
 import { NewSilence } from './alerts/silences/NewSilence'
 import { AnnotationsPage } from './annotations/AnnotationsPage'
-import { BucketExportsPage } from './bucket-exports/BucketExportsPage'
 import { NewMaster } from './inventory/NewMaster'
 import { VmCapacity } from './inventory/VmCapacity'
 import { ZonesPage } from './inventory/ZonesPage'
 import { MembersPage } from './members/MembersPage'
+import { MetricExportsPage } from './metric-exports/MetricExportsPage'
 import { MeshStep } from './onboarding/MeshStep'
 import { ApiKeysPage } from './settings/ApiKeysPage'
 
@@ -27,8 +27,8 @@ const FORMS: [form: ReactNode, opens: string, sends: string, to: string, field: 
     ...(['', 'Save', 'POST /v1/annotations', 'ends_at', 'End (UTC)'] as const),
   ],
   [
-    <BucketExportsPage key="b" />,
-    ...(['New bucket export', 'Add export', 'POST /v1/bucket-exports', 'bucket', 'Bucket name'] as const),
+    <MetricExportsPage key="e" />,
+    ...(['New metric export', 'Add export', 'POST /v1/metric-exports', 'url', 'URL'] as const),
   ],
   [<ZonesPage key="z" />, 'Add a zone', 'Add', 'POST /v1/zones', 'region', 'Region'],
   [<NewMaster key="p" onDone={nothing} />, '', 'Add', 'POST /v1/vms', 'probe_address', 'Address'],
@@ -46,7 +46,6 @@ const ANSWERS = {
   'GET /v1/annotations': [],
   'GET /v1/api-keys': [],
   'GET /v1/applications': [],
-  'GET /v1/bucket-exports': [],
   'GET /v1/metric-exports': [],
   'GET /v1/invitations': [],
   'GET /v1/members': [],

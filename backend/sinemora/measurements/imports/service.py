@@ -34,8 +34,6 @@ from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.retention import kept_from_of
 from sinemora.measurements.store.tiers import ROLLED, Tier
 
-IMPORT_KIND = "measurements.import"
-"""Kind of the job of an import."""
 IMPORTED = {"source": "imported"}
 """Label of VMs that an import created."""
 _PROVIDER = "imported"
@@ -115,7 +113,7 @@ def import_job(job: JobContext) -> dict[str, Any]:
 
 IMPORT = register(
     JobKind(
-        IMPORT_KIND,
+        "measurements.import",
         Queue.bulk,
         import_job,
         size=lambda params: float(params.get("size_bytes", 1)),

@@ -1,4 +1,4 @@
-"""A storage whose certificate is of a private authority: aged objects, the archive and exports reach it."""
+"""A storage whose certificate is of a private authority: aged objects and the archive reach it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,6 @@ from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import config
 from sinemora.kit.config import Settings
 from sinemora.kit.object_storage import StorageError, installation_storage, storage_of
-from tests.api_clients import Member, body_of
 from tests.certificates import certificate
 from tests.conftest import Servers
 from tests.operations.recovery.archiving import command
@@ -30,8 +29,6 @@ def storage(
         "SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}",
         "SINEMORA_ARCHIVE": "on",
         "SINEMORA_ARCHIVE_UPLOAD_S": "1",
-        "SINEMORA_BUCKET_NETWORKS": "127.0.0.0/8",
-        "SINEMORA_SECRET_KEY": "of the tests",
     }
     for name, value in {**server.settings(), **more}.items():
         monkeypatch.setenv(name, value)
@@ -73,24 +70,6 @@ def test_a_certificate_of_another_host_is_refused(storage: ObjectStorageServer):
 
 def _rest(place: Any) -> tuple[Any, ...]:
     return (place.bucket, place.region, place.access_key, place.secret_key, place.ca_file)
-
-
-def export(owner: Member, storage: ObjectStorageServer) -> Any:
-    """Create a bucket export to the storage. Return the error of its test."""
-    place = storage.location
-    body = {"name": "warehouse", "endpoint": place.endpoint, "bucket": place.bucket}
-    made = owner.created("/v1/bucket-exports", body | {"access_key": place.access_key, "secret": place.secret_key})
-    return body_of(owner.post(f"/v1/bucket-exports/{made['id']}/tests"))["error"]
-
-
-def test_exports_reach_it(storage: ObjectStorageServer, owner: Member):
-    assert export(owner, storage) is None
-
-
-def test_exports_without_the_authority_fail_with_the_reason(
-    storage: ObjectStorageServer, distrusted: None, owner: Member
-):
-    assert "certificate verify failed" in str(export(owner, storage))
 
 
 @pytest.mark.parametrize("content", [None, "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n"])

@@ -136,7 +136,7 @@ export function placeGroups(meshId: string | undefined, hasRoute: (route: string
             { name: strings.members, link: { to: '/members' } },
             { name: strings.singleSignOn, link: { to: '/single-sign-on' } },
             { name: strings.apiKeys, link: { to: '/api-keys' } },
-            { name: strings.bucketExports, link: { to: '/bucket-exports' } },
+            { name: strings.metricExports, link: { to: '/metric-exports' } },
             { name: strings.usage, link: { to: '/usage' } },
             { name: strings.jobs, link: { to: '/jobs' } },
             { name: strings.audit, link: { to: '/audit' } },

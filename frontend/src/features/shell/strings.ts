@@ -164,7 +164,7 @@ export const strings = {
   switchTenant: 'Switch tenant',
   tenantSettings: 'Tenant settings',
   deletionOf: (name: string, at: string) => `${name} will be deleted on ${at}.`,
-  bucketExports: 'Exports',
+  metricExports: 'Metric exports',
   demonstration: 'Demonstration',
   demonstrationWork: (application: string, rate: string, change: string) =>
     `${application}: ${rate} requests/s measured on one connection (${change})`,

@@ -17,8 +17,8 @@ export function ExportData({ tenant }: { tenant: OwnTenant }) {
   return (
     <Panel title={strings.exportData}>
       <p className={pageStyles.lead}>
-        {strings.exportLead} {strings.exportOnSchedule}{' '}
-        <WordLink to="/bucket-exports">{strings.bucketExports}</WordLink>
+        {strings.exportLead} {strings.exportContinuously}{' '}
+        <WordLink to="/metric-exports">{strings.metricExports}</WordLink>
       </p>
       <Checkbox
         label={strings.withMeasurements}

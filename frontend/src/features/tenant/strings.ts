@@ -23,8 +23,8 @@ export const strings = {
   exportData: 'Export data',
   exportLead:
     'All rows of this tenant as JSON lines in one archive, without passwords and secrets. Only owners can download it.',
-  exportOnSchedule: 'Measurements can also be exported to your own bucket on a schedule:',
-  bucketExports: 'Exports',
+  exportContinuously: 'Each minute can also go to your own monitoring:',
+  metricExports: 'Metric exports',
   withMeasurements: 'Include measurements, which are most of the archive',
   startExport: 'Export',
   exportLower: 'the export',

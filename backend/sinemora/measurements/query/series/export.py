@@ -99,7 +99,7 @@ def _rows(
         names[selected.sources].tolist(),
         names[selected.targets].tolist(),
         [selection] * selected.at.size,
-        *distributions(window.stats, selected.at, round_trip=round_trip),
+        *_distributions(window.stats, selected.at, round_trip=round_trip),
     ]
 
 
@@ -115,7 +115,7 @@ def _noted(notes: Ints, at: Ints) -> list[list[Any]]:
     ]
 
 
-def distributions(stats: Stats, at: Ints, *, round_trip: bool = False) -> list[list[Any]]:
+def _distributions(stats: Stats, at: Ints, *, round_trip: bool) -> list[list[Any]]:
     """Return the columns `count`, `sent`, `lost`, all statistics and `clock_error_ns` of some distributions.
 
     `at` counts outbound, inbound and round trip of all pairs, as in `PathDistributions`.

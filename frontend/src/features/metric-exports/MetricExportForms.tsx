@@ -76,7 +76,7 @@ function ExportFields({ initial, error, exists }: Props) {
       <TextInput
         name="name"
         label={strings.name}
-        placeholder={strings.metricNameExample}
+        placeholder={strings.nameExample}
         defaultValue={initial.name}
         required
         withAsterisk={false}

@@ -74,17 +74,17 @@ export function MetricExportList({ rows, edits, manages }: Props) {
         </Notice>
       )}
       {rows.length === 0 ? (
-        <NoRows next={manages || strings.adminOnly}>{strings.noMetricExports}</NoRows>
+        <NoRows next={manages || strings.adminOnly}>{strings.noExports}</NoRows>
       ) : (
         <Records
-          label={strings.metricExports}
+          label={strings.title}
           rows={rows}
           id={({ id }) => id}
           columns={[
             { title: strings.name, cell: ({ name }) => name, as: 'head' },
             {
               title: strings.state,
-              cell: ({ state }) => <StatusMark status={MARKS[state]}>{strings.metricStates[state]}</StatusMark>,
+              cell: ({ state }) => <StatusMark status={MARKS[state]}>{strings.states[state]}</StatusMark>,
             },
             { title: strings.protocol, cell: ({ kind }) => strings.protocols[kind] },
             { title: strings.url, cell: ({ url }) => url, as: 'wrap' },
@@ -109,7 +109,7 @@ export function MetricExportList({ rows, edits, manages }: Props) {
         doing={remove}
         onClose={() => setDeleting(null)}
       >
-        {strings.deleteMetricsEffect}
+        {strings.deleteEffect}
       </Confirm>
     </>
   )

@@ -1,1 +1,0 @@
-"""Scheduled exports of merged measurements to a bucket of the tenant."""
