@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from statistics import median
 
@@ -24,6 +24,7 @@ from lab.benchmarks.storing.ingest import bytes_of
 from lab.benchmarks.storing.load import Load
 from lab.benchmarks.storing.product import Product, World
 from lab.benchmarks.storing.worlds import report, request_at, window
+from sinemora.kit.json_text import json_text
 from sinemora.operations.capacity import coefficients
 
 FILE = Path(coefficients.__file__).with_name(coefficients.FILE)
@@ -52,11 +53,9 @@ def capacity(product: Product) -> None:
     costs = {size: _typical(some) for size, some in rows.items()}
     fitted = fit(costs, known)
     errors = errors_of(costs, known, fitted)
-    final = replace(fitted, errors=errors)
-    each = {"processor": errors.processor, "disk": errors.disk, "memory": errors.memory}
-    figures.report("scale_capacity_error_percent", max(each.values()), **each)
+    figures.report("scale_capacity_error_percent", max(errors.values()), **errors)
     if os.environ.get("RECORD") != "0":
-        FILE.write_text(coefficients.document(final), "utf-8")
+        FILE.write_text(json_text(asdict(replace(fitted, errors=errors))) + "\n", "utf-8")
         _show()
 
 

@@ -11,7 +11,7 @@ from lab.benchmarks.document import host
 from lab.benchmarks.figures import comment
 from lab.benchmarks.storing.worlds import SAMPLES, window
 from sinemora.measurements.codec import frame
-from sinemora.operations.capacity.coefficients import Coefficients, Errors, Ingest, Line, Measured, Merge
+from sinemora.operations.capacity.coefficients import Coefficients, Costs, total
 from sinemora.operations.capacity.model import FRAME_PAIRS
 
 WINDOWS = 6
@@ -84,57 +84,58 @@ class Cost:
 def fit(costs: dict[Size, Cost], known: dict[Size, int]) -> Coefficients:
     """Return the coefficients of the sizes of `FIT`; `known`: VMs that the API knew when a size was measured."""
 
-    def line(of: Callable[[Size], float], pairs: Callable[[Size], float], cost: Callable[[Cost], float]) -> Line:
-        return _line([(of(size), pairs(size), cost(costs[size])) for size in FIT])
+    def fitted(counted: Callable[[Size], Costs], cost: Callable[[Cost], float]) -> Costs:
+        return _least([(counted(size), cost(costs[size])) for size in FIT])
 
-    def seconds(features: Callable[[Size], Sequence[float]], cost: Callable[[Cost], float]) -> list[float]:
-        return _least([[value / cost(costs[size]) for value in features(size)] for size in FIT])
-
-    disk = line(lambda size: size.frames, lambda size: size.all_pairs, lambda cost: cost.disk)
+    disk = fitted(lambda size: {"frame": size.frames, "pair": size.all_pairs}, lambda cost: cost.disk)
     encoded = [_encoded(exchanges) for exchanges in SUMMARISED]
+    vms, pairs = [size.vms for size in FIT], [size.pairs for size in FIT]
     return Coefficients(
-        measured_on=datetime.now(UTC).date(),
+        measured_on=f"{datetime.now(UTC):%Y-%m-%d}",
         host=host(),
-        api=Ingest(*seconds(ingested, lambda cost: cost.api_s)),
-        database=Ingest(*seconds(ingested, lambda cost: cost.database_s)),
-        merge=Merge(*seconds(merged, lambda cost: cost.merge_s)),
-        merge_database=Merge(*seconds(merged, lambda cost: cost.merge_database_s)),
-        upload=line(lambda size: size.reports, lambda size: size.all_pairs, lambda cost: cost.upload),
-        frame=disk.each,
-        pair_sizes=[(one, disk.pair * size / encoded[0]) for one, size in zip(SUMMARISED, encoded, strict=True)],
-        api_memory=line(lambda _: 1, lambda size: known[size], lambda cost: cost.api_memory),
-        worker_memory=line(lambda _: 1, lambda size: size.minute_pairs, lambda cost: cost.worker_memory),
+        api=fitted(ingested, lambda cost: cost.api_s),
+        database=fitted(ingested, lambda cost: cost.database_s),
+        merge=fitted(merged, lambda cost: cost.merge_s),
+        merge_database=fitted(merged, lambda cost: cost.merge_database_s),
+        upload=fitted(lambda size: {"report": size.reports, "pair": size.all_pairs}, lambda cost: cost.upload),
+        frame_bytes=disk["frame"],
+        pair_sizes=[
+            (one, _short(disk["pair"] * size / encoded[0])) for one, size in zip(SUMMARISED, encoded, strict=True)
+        ],
+        api_memory=fitted(lambda size: {"process": 1, "vm": known[size]}, lambda cost: cost.api_memory),
+        worker_memory=fitted(_memory_counts, lambda cost: cost.worker_memory),
         database_memory=max(cost.database_memory for cost in costs.values()),
-        measured=Measured(
-            min(size.vms for size in FIT),
-            max(size.vms for size in FIT),
-            min(size.pairs for size in FIT),
-            max(size.pairs for size in FIT),
-        ),
-        errors=Errors(0.0, 0.0, 0.0),
+        measured={"vms_min": min(vms), "vms_max": max(vms), "pairs_min": min(pairs), "pairs_max": max(pairs)},
+        errors={},
     )
 
 
-def ingested(size: Size) -> tuple[float, float, float]:
+def ingested(size: Size) -> Costs:
     """Return the reports of a turn, their pairs, and the VMs whose credentials are read."""
-    return size.reports, size.all_pairs, size.vms
+    return {"report": size.reports, "pair": size.all_pairs, "vm": size.vms}
 
 
-def merged(size: Size) -> tuple[float, float, float]:
+def merged(size: Size) -> Costs:
     """Return the frames of minutes of a turn, the pairs read for them and the pairs in them."""
     pairs = size.pairs * (size.windows if size.rotates else size.minutes)
-    return size.vms * size.minutes * -(-size.minute_pairs_stored // FRAME_PAIRS), size.all_pairs, size.vms * pairs
+    frames = size.vms * size.minutes * -(-size.minute_pairs_stored // FRAME_PAIRS)
+    return {"frame": frames, "read": size.all_pairs, "pair": size.vms * pairs}
 
 
-def _line(points: Sequence[tuple[float, float, float]]) -> Line:
-    """Return the line through points (count, pairs, cost)."""
-    return Line(*_least([[count / cost, pairs / cost] for count, pairs, cost in points]))
+def _memory_counts(size: Size) -> Costs:
+    return {"process": 1, "pair": size.minute_pairs}
 
 
-def _least(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the coefficients, none negative, with the least squares of relative errors; rows: features over cost."""
+def _least(points: Sequence[tuple[Costs, float]]) -> Costs:
+    """Return what one of each counted thing costs, not below zero, with the least squares of relative errors."""
+    rows = [[count / cost for count in counted.values()] for counted, cost in points]
     coefficients, _ = nnls(np.array(rows), np.ones(len(rows)))
-    return [float(value) for value in coefficients]
+    return {name: _short(value) for name, value in zip(points[0][0], coefficients, strict=True)}
+
+
+def _short(value: float) -> float:
+    """Return a number with four digits, or without those after the point."""
+    return float(f"{value:.4g}") if value < 1000 else round(value)
 
 
 def _encoded(exchanges: int) -> float:
@@ -144,23 +145,24 @@ def _encoded(exchanges: int) -> float:
     return (len(frame.encode_stats(whole.stats)) + len(frame.encode_sketches(whole.sketches, whole.stats))) / pairs
 
 
-def errors_of(costs: dict[Size, Cost], known: dict[Size, int], fitted: Coefficients) -> Errors:
+def errors_of(costs: dict[Size, Cost], known: dict[Size, int], fitted: Coefficients) -> dict[str, float]:
     """Return the largest errors at the sizes that were held out, percent."""
-    processor, disk, memory = [], [], []
+    errors: dict[str, float] = {}
+
+    def compare(kind: str, predicted: float, measured: float, size: Size, what: str) -> None:
+        error = abs(predicted / measured - 1) * 100
+        comment(f"{size.vms} VMs: {predicted:.4g} {what} predicted, {measured:.4g} measured, {error:.1f} %")
+        errors[kind] = max(error, errors.get(kind, 0.0))
+
     for size in HELD_OUT:
         cost = costs[size]
-        predicted_s = fitted.api.of(*ingested(size)) + fitted.database.of(*ingested(size))
-        predicted_s += fitted.merge.of(*merged(size)) + fitted.merge_database.of(*merged(size))
+        predicted_s = total(fitted.api, **ingested(size)) + total(fitted.database, **ingested(size))
+        predicted_s += total(fitted.merge, **merged(size)) + total(fitted.merge_database, **merged(size))
         measured_s = cost.api_s + cost.database_s + cost.merge_s + cost.merge_database_s
-        processor.append(_error(predicted_s, measured_s, size, "processor seconds"))
-        predicted = fitted.frame * size.frames + fitted.pair_bytes(SAMPLES) * size.all_pairs
-        disk.append(_error(predicted, cost.disk, size, "bytes on disk"))
-        predicted = fitted.api_memory.of(1, known[size]) + fitted.worker_memory.of(1, size.minute_pairs)
-        memory.append(_error(predicted, cost.api_memory + cost.worker_memory, size, "bytes of memory"))
-    return Errors(max(processor), max(disk), max(memory))
-
-
-def _error(predicted: float, measured: float, size: Size, what: str) -> float:
-    error = abs(predicted / measured - 1) * 100
-    comment(f"{size.vms} VMs: {predicted:.4g} {what} predicted, {measured:.4g} measured, {error:.1f} %")
-    return error
+        compare("processor", predicted_s, measured_s, size, "processor seconds")
+        predicted = fitted.frame_bytes * size.frames + fitted.pair_bytes(SAMPLES) * size.all_pairs
+        compare("disk", predicted, cost.disk, size, "bytes on disk")
+        predicted = total(fitted.api_memory, process=1, vm=known[size])
+        predicted += total(fitted.worker_memory, **_memory_counts(size))
+        compare("memory", predicted, cost.api_memory + cost.worker_memory, size, "bytes of memory")
+    return errors

@@ -1,9 +1,7 @@
 """`sinemora capacity`: what the backend needs for a number of VMs, and what probing costs."""
 
-import dataclasses
-import math
 import tomllib
-from datetime import date
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
@@ -12,12 +10,8 @@ from typer import BadParameter, Option, Typer
 
 from sinemora.fleet.meshes.strategies import prices as egress
 from sinemora.fleet.meshes.strategies.cost import Probing
-from sinemora.fleet.meshes.strategies.strategy import (
-    PERIOD_WINDOWS_RANGE,
-    REPRESENTATIVES_RANGE,
-    Strategy,
-    StrategyKind,
-)
+from sinemora.fleet.meshes.strategies.prices import EgressPrice
+from sinemora.fleet.meshes.strategies.strategy import PERIOD_WINDOWS_RANGE, Strategy, StrategyKind
 from sinemora.kit.config import settings
 from sinemora.operations.capacity.coefficients import stored
 from sinemora.operations.capacity.model import GIB, Fleet, Needs, Prices, TierKept, needs_of
@@ -39,20 +33,10 @@ HEADER = (
     "memory GiB", "disk GiB", "machines $/month", "probing $/month",
 )  # fmt: skip
 
-_PRICE_MAX = 1_000_000
+_LOSS_DEADLINE_MS = 1000
+"""Default of a mesh."""
 
 app = Typer(add_completion=False, rich_markup_mode=None)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class MachinePrices:
-    """USD a month for a processor, a GiB of memory and a GiB of disk: list prices of a day, and their page."""
-
-    core_month: float
-    memory_gib_month: float
-    disk_gib_month: float
-    as_of: date
-    source: str
 
 
 def kept_tiers(window_s: int) -> tuple[TierKept, ...]:
@@ -68,9 +52,8 @@ def kept_tiers(window_s: int) -> tuple[TierKept, ...]:
 
 
 @cache
-def list_prices() -> MachinePrices:
-    row = tomllib.loads(files(__package__).joinpath("prices.toml").read_text("utf-8"))
-    return MachinePrices(**row)
+def list_prices() -> Prices:
+    return Prices(**tomllib.loads(files(__package__).joinpath("prices.toml").read_text("utf-8")))
 
 
 @app.command("capacity", epilog=_EPILOG)
@@ -87,26 +70,11 @@ def capacity(
     period: Annotated[
         int, Option(help="Period of the turns, windows.", min=PERIOD_WINDOWS_RANGE[0], max=PERIOD_WINDOWS_RANGE[1])
     ] = Strategy().period_windows,
-    representatives: Annotated[
-        int, Option(help="VMs that represent a zone.", min=REPRESENTATIVES_RANGE[0], max=REPRESENTATIVES_RANGE[1])
-    ] = Strategy().representatives,
     window_s: Annotated[int, Option("--window", help="Length of a window, s.", min=1, max=60)] = 10,
     rate_hz: Annotated[int, Option("--rate", help="Exchanges of a flow per second.", min=1, max=128)] = 1,
     flows: Annotated[int, Option(help="Flows of a pair.", min=1, max=16)] = 1,
-    loss_deadline_ms: Annotated[
-        int, Option("--loss-deadline", help="Time until an exchange is lost, ms.", min=1)
-    ] = 1000,
     provider: Annotated[
         str | None, Option(help="Provider whose list price of traffic counts.", show_default="no price")
-    ] = None,
-    core_month: Annotated[
-        float | None, Option(help="USD a month for a processor.", min=0, max=_PRICE_MAX, show_default="list price")
-    ] = None,
-    memory_gib_month: Annotated[
-        float | None, Option(help="USD a month for a GiB of memory.", min=0, max=_PRICE_MAX, show_default="list price")
-    ] = None,
-    disk_gib_month: Annotated[
-        float | None, Option(help="USD a month for a GiB of disk.", min=0, max=_PRICE_MAX, show_default="list price")
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
@@ -117,31 +85,23 @@ def capacity(
     if provider is not None and provider not in listed_egress:
         known = ", ".join(sorted(listed_egress))
         raise BadParameter(f"There is no list price of '{provider}'. Known: {known}.", param_hint="--provider")
-    machine = list_prices()
-    prices = Prices(
-        machine.core_month if core_month is None else core_month,
-        machine.memory_gib_month if memory_gib_month is None else memory_gib_month,
-        machine.disk_gib_month if disk_gib_month is None else disk_gib_month,
-        listed_egress[provider] if provider else None,
-    )
-    if math.isnan(prices.core_month + prices.memory_gib_month + prices.disk_gib_month):
-        raise BadParameter("A price is not a number.", param_hint="--core-month, --memory-gib-month, --disk-gib-month")
-    probing = Probing(rate_hz, flows, loss_deadline_ms)
+    price = listed_egress[provider] if provider else None
+    probing = Probing(rate_hz, flows, _LOSS_DEADLINE_MS)
     fleets = [
-        Fleet(count, Strategy(kind, period, representatives), zones, regions, vms_per_mesh or count, window_s, probing)
+        Fleet(count, Strategy(kind, period), zones, regions, vms_per_mesh or count, window_s, probing)
         for count in vms
         for kind in strategy or StrategyKind
     ]
-    needs = [needs_of(fleet, kept_tiers(window_s), stored(), prices) for fleet in fleets]
+    needs = [needs_of(fleet, kept_tiers(window_s), stored(), list_prices(), price) for fleet in fleets]
     if as_json:
-        print_json(_as_json(needs, prices))
+        print_json(_as_json(needs, price))
     else:
-        _print(needs, prices)
+        _print(needs, price)
 
 
 def row_of(needs: Needs) -> tuple[str, ...]:
     """Return the row of the printed table; a star marks what lies beyond the measured sizes."""
-    rates, machines = needs.rates, needs.money.machines
+    rates = needs.rates
     return (
         f"{needs.fleet.vms:,}",
         needs.fleet.strategy.kind + (" *" if needs.beyond else ""),
@@ -149,12 +109,12 @@ def row_of(needs: Needs) -> tuple[str, ...]:
         _short(rates.packets_per_s),
         _short(rates.agent_packets_per_s),
         _short(rates.probe_bytes_per_s / 1e6),
-        _short(needs.processors.busy),
-        f"{needs.processors.provided:,}",
-        _short(needs.memory.total / GIB),
-        _short(needs.disk_bytes / GIB),
-        _short(machines),
-        "unknown" if needs.money.probing is None else _short(needs.money.probing),
+        _short(sum(needs.processors.values())),
+        f"{needs.provided:,}",
+        _short(sum(needs.memory.values()) / GIB),
+        _short(sum(needs.disk.values()) / GIB),
+        _short(needs.machines_usd),
+        "unknown" if needs.probing_usd is None else _short(needs.probing_usd),
     )
 
 
@@ -164,45 +124,37 @@ def _short(value: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 100 or rounded == 0 else f"{float(f'{value:.2g}'):g}"
 
 
-def _print(needs: list[Needs], prices: Prices) -> None:
+def _print(needs: list[Needs], price: EgressPrice | None) -> None:
     print(table(HEADER, [row_of(one) for one in needs]))
     for reason in sorted({reason for one in needs for reason in one.beyond}):
         print(f"* beyond what was measured: {reason}")
-    measured = stored()
+    measured, prices = stored(), list_prices()
     errors, sizes = measured.errors, measured.measured
     print(
-        f"Measured on {measured.measured_on} on {measured.host}, in meshes of {sizes.vms_min:,} to {sizes.vms_max:,}"
-        f" VMs with {sizes.pairs_min:,.0f} to {sizes.pairs_max:,.0f} pairs in a report. Largest error at sizes not used"
-        f" to fit: processors {errors.processor:.0f} %, disk {errors.disk:.0f} %, memory {errors.memory:.0f} %."
+        f"Measured on {measured.measured_on} on {measured.host}, in meshes of {sizes['vms_min']:,} to"
+        f" {sizes['vms_max']:,} VMs with {sizes['pairs_min']:,.0f} to {sizes['pairs_max']:,.0f} pairs in a report."
+        f" Largest error at sizes not used to fit: processors {errors['processor']:.0f} %,"
+        f" disk {errors['disk']:.0f} %, memory {errors['memory']:.0f} %."
     )
     print(
         f"Machines: {prices.core_month:g} USD a month for a processor, {prices.memory_gib_month:g} for a GiB of memory,"
-        f" {prices.disk_gib_month:g} for a GiB of disk{_source_of(prices)}."
+        f" {prices.disk_gib_month:g} for a GiB of disk; list prices of {prices.as_of}, {prices.source}."
     )
-    if prices.egress is not None:
+    if price is not None:
         print(
-            f"Probing: {prices.egress.between_zones:g} USD for a GiB between zones, {prices.egress.between_regions:g}"
-            f" between regions; list prices of {egress.listed()[0]}, {prices.egress.source}."
+            f"Probing: {price.between_zones:g} USD for a GiB between zones, {price.between_regions:g}"
+            f" between regions; list prices of {egress.listed()[0]}, {price.source}."
         )
 
 
-def _source_of(prices: Prices) -> str:
-    """Return where the prices of machines come from; nothing when all are the caller's."""
-    listed = list_prices()
-    names = ("core_month", "memory_gib_month", "disk_gib_month")
-    if not any(getattr(prices, name) == getattr(listed, name) for name in names):
-        return ""
-    return f"; list prices of {listed.as_of} where none is given, {listed.source}"
-
-
-def _as_json(needs: list[Needs], prices: Prices) -> dict[str, Any]:
+def _as_json(needs: list[Needs], price: EgressPrice | None) -> dict[str, Any]:
     measured = stored()
     return {
         "measured_on": measured.measured_on,
         "host": measured.host,
-        "measured": dataclasses.asdict(measured.measured),
-        "error_percent": dataclasses.asdict(measured.errors),
-        "usd": dataclasses.asdict(prices),
+        "measured": measured.measured,
+        "error_percent": measured.errors,
+        "usd": asdict(list_prices()) | {"as_of": str(list_prices().as_of), "egress": price and asdict(price)},
         "items": [_item(one) for one in needs],
     }
 
@@ -215,12 +167,11 @@ def _item(needs: Needs) -> dict[str, Any]:
         "meshes": fleet.meshes,
         **{name: getattr(fleet, name) for name in ("vms_per_mesh", "zones", "regions", "window_s")},
         "period_windows": fleet.strategy.period_windows,
-        "representatives": fleet.strategy.representatives,
-        **dataclasses.asdict(fleet.probing),
-        "rates": dataclasses.asdict(needs.rates),
-        "processors": dataclasses.asdict(needs.processors) | {"busy": needs.processors.busy},
-        "memory_bytes": {name: round(value) for name, value in dataclasses.asdict(needs.memory).items()},
+        **asdict(fleet.probing),
+        "rates": asdict(needs.rates),
+        "processors": {**needs.processors, "busy": sum(needs.processors.values()), "provided": needs.provided},
+        "memory_bytes": {name: round(value) for name, value in needs.memory.items()},
         "disk_bytes": {name: round(value) for name, value in needs.disk.items()},
-        "usd_per_month": dataclasses.asdict(needs.money),
+        "usd_per_month": {"probing": needs.probing_usd, "machines": needs.machines_usd},
         "beyond": list(needs.beyond),
     }

@@ -5,14 +5,15 @@ pairs and VMs, with measured coefficients.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from sinemora.fleet.meshes.strategies.cost import Probing
 from sinemora.fleet.meshes.strategies.load import MeshLoad, mesh_load
 from sinemora.fleet.meshes.strategies.prices import EgressPrice
-from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
-from sinemora.operations.capacity.coefficients import KEY_KEPT_S, Coefficients
+from sinemora.fleet.meshes.strategies.strategy import Strategy
+from sinemora.operations.capacity.coefficients import KEY_KEPT_S, Coefficients, total
 
 MINUTE_S = 60
 DAY_S = 86_400
@@ -68,92 +69,73 @@ class Rates:
     pairs_per_s: float
     packets_per_s: float
     agent_packets_per_s: float
-    agent_packets_per_s_max: float
     probe_bytes_per_s: float
     upload_bytes_per_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Processors:
-    """Busy processors of API, workers (merging) and PostgreSQL, and how many to provide."""
-
-    api: float
-    workers: float
-    database: float
-    provided: int
-
-    @property
-    def busy(self) -> float:
-        return self.api + self.workers + self.database
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Memory in bytes: of API processes, worker processes, PostgreSQL."""
-
-    api: float
-    workers: float
-    database: float
-
-    @property
-    def total(self) -> float:
-        return self.api + self.workers + self.database
-
-
-@dataclass(frozen=True, slots=True)
-class Money:
-    """USD a month: traffic of probing (None without a price of the provider), and machines of the backend."""
-
-    probing: float | None
-    machines: float
-
-
-@dataclass(frozen=True, slots=True)
 class Prices:
-    """USD a month for a processor, a GiB of memory and a GiB of disk; traffic by the provider's list, if it has one."""
+    """USD a month for a processor, a GiB of memory and a GiB of disk: list prices of a day, and their page."""
 
     core_month: float
     memory_gib_month: float
     disk_gib_month: float
-    egress: EgressPrice | None
+    as_of: date
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Needs of a fleet. `disk` has bytes by tier; `beyond` names what exceeds the measured sizes."""
+    """Needs of a fleet.
+
+    `processors` that are busy and `memory` (bytes) are those of API, workers and PostgreSQL, `provided` the processors
+    to provide; `disk` has bytes by tier. USD are those of a month, of probing None without a price of the provider.
+    `beyond` names what exceeds the measured sizes.
+    """
 
     fleet: Fleet
     rates: Rates
-    processors: Processors
-    memory: Memory
+    processors: Mapping[str, float]
+    provided: int
+    memory: Mapping[str, float]
     disk: Mapping[str, float]
-    money: Money
+    probing_usd: float | None
+    machines_usd: float
     beyond: tuple[str, ...]
 
-    @property
-    def disk_bytes(self) -> float:
-        """Return the bytes of all tiers."""
-        return sum(self.disk.values())
 
-
-def needs_of(fleet: Fleet, tiers: tuple[TierKept, ...], measured: Coefficients, prices: Prices) -> Needs:
+def needs_of(
+    fleet: Fleet, tiers: Sequence[TierKept], measured: Coefficients, prices: Prices, egress: EgressPrice | None
+) -> Needs:
     """Return what a fleet needs. `tiers` begin with the windows as reported, each is merged from the one before."""
     load = mesh_load(fleet.strategy, fleet.mesh_zones)
     rates = _rates(fleet, load, measured)
-    stored = _stored(fleet, load, tiers)
+    stored = [_stored(fleet, load, tier) for tier in tiers]
     processors = _processors(fleet, rates, stored, tiers, measured)
-    memory = _memory(fleet, rates, processors, measured)
-    disk = {
-        tier.name: tier.days * DAY_S / tier.step_s * (measured.frame * frames + measured.pair_bytes(exchanges) * pairs)
-        for tier, (frames, pairs, exchanges) in zip(tiers, stored, strict=True)
+    provided = _provided(sum(processors.values()))
+    merged = rates.pairs_per_report * max(1.0, MINUTE_S / fleet.window_s)
+    memory = {
+        "api": _provided(processors["api"]) * total(measured.api_memory, process=1, vm=fleet.vms),
+        "workers": _provided(processors["workers"]) * total(measured.worker_memory, process=1, pair=merged),
+        "database": measured.database_memory,
     }
-    machines = (
-        processors.provided * prices.core_month
-        + memory.total / GIB * prices.memory_gib_month
+    disk = {}
+    for tier, (frames, pairs, exchanges) in zip(tiers, stored, strict=True):
+        step_bytes = measured.frame_bytes * frames + measured.pair_bytes(exchanges) * pairs
+        disk[tier.name] = tier.days * DAY_S / tier.step_s * step_bytes
+    machines_usd = (
+        provided * prices.core_month
+        + sum(memory.values()) / GIB * prices.memory_gib_month
         + sum(disk.values()) / GIB * prices.disk_gib_month
     )
-    money = Money(_probing_usd(fleet, load, prices.egress), machines)
-    return Needs(fleet, rates, processors, memory, disk, money, _beyond(fleet, rates, measured))
+    probing_usd = _probing_usd(fleet, load, egress)
+    beyond = _beyond(fleet, rates, measured)
+    return Needs(fleet, rates, processors, provided, memory, disk, probing_usd, machines_usd, beyond)
+
+
+def _provided(busy: float) -> int:
+    """Return the processors to provide; a process uses at most one."""
+    return max(1, math.ceil(busy / BUSY))
 
 
 def _rates(fleet: Fleet, load: MeshLoad, measured: Coefficients) -> Rates:
@@ -169,66 +151,36 @@ def _rates(fleet: Fleet, load: MeshLoad, measured: Coefficients) -> Rates:
         packets_per_s=pairs * exchanges_per_s * packets,
         # Both VMs of a pair send and receive its packets.
         agent_packets_per_s=2 * pairs / fleet.vms * exchanges_per_s * packets,
-        agent_packets_per_s_max=_most_peers(fleet) * exchanges_per_s * packets,
         probe_bytes_per_s=pairs * exchanges_per_s * size,
-        upload_bytes_per_s=measured.upload.of(reports_per_s, pairs / fleet.window_s),
+        upload_bytes_per_s=total(measured.upload, report=reports_per_s, pair=pairs / fleet.window_s),
     )
 
 
-def _most_peers(fleet: Fleet) -> float:
-    """Return the peers of the busiest VM in its busiest window."""
-    sizes = [size for region in fleet.mesh_zones for size in region]
-    others = sum(sizes) - 1
-    match fleet.strategy.kind:
-        case StrategyKind.FULL:
-            return others
-        case StrategyKind.SPARSE | StrategyKind.EVENT:
-            return math.ceil(others / fleet.strategy.period)
-        case StrategyKind.ZONES:
-            chosen = [min(size, fleet.strategy.representatives) for size in sizes]
-            return max(size - 1 + sum(chosen) - one for size, one in zip(sizes, chosen, strict=True))
-
-
-def _stored(fleet: Fleet, load: MeshLoad, tiers: tuple[TierKept, ...]) -> list[tuple[float, float, float]]:
-    """Return, by tier, the frames and the pairs of a step and the exchanges that a pair summarises."""
+def _stored(fleet: Fleet, load: MeshLoad, tier: TierKept) -> tuple[float, float, float]:
+    """Return the frames and the pairs of a step of a tier, and the exchanges that a pair summarises."""
     exchanges = fleet.probing.rate_hz * fleet.probing.flows * fleet.window_s
-    result: list[tuple[float, float, float]] = []
-    for tier in tiers:
-        windows = max(1.0, tier.step_s / fleet.window_s)
-        pairs = load.different_in(windows) * fleet.meshes
-        frames = fleet.vms * max(1, math.ceil(pairs / fleet.vms / FRAME_PAIRS))
-        summarised = load.per_window * fleet.meshes * windows * exchanges / pairs if pairs else exchanges
-        result.append((frames, pairs, summarised))
-    return result
+    windows = max(1.0, tier.step_s / fleet.window_s)
+    pairs = load.different_in(windows) * fleet.meshes
+    frames = fleet.vms * max(1, math.ceil(pairs / fleet.vms / FRAME_PAIRS))
+    summarised = load.per_window * fleet.meshes * windows * exchanges / pairs if pairs else exchanges
+    return frames, pairs, summarised
 
 
 def _processors(
     fleet: Fleet,
     rates: Rates,
-    stored: list[tuple[float, float, float]],
-    tiers: tuple[TierKept, ...],
+    stored: Sequence[tuple[float, float, float]],
+    tiers: Sequence[TierKept],
     measured: Coefficients,
-) -> Processors:
+) -> dict[str, float]:
     looked_up = min(1.0, fleet.window_s / KEY_KEPT_S) * rates.reports_per_s
-    api = measured.api.of(rates.reports_per_s, rates.pairs_per_s, looked_up)
-    database = measured.database.of(rates.reports_per_s, rates.pairs_per_s, looked_up)
-    workers = 0.0
+    counts = {"report": rates.reports_per_s, "pair": rates.pairs_per_s, "vm": looked_up}
+    busy = {"api": total(measured.api, **counts), "workers": 0.0, "database": total(measured.database, **counts)}
     for tier, (_, finer, _), coarser, (frames, pairs, _) in zip(tiers, stored, tiers[1:], stored[1:], strict=False):
-        load = frames / coarser.step_s, finer / tier.step_s, pairs / coarser.step_s
-        workers += measured.merge.of(*load)
-        database += measured.merge_database.of(*load)
-    return Processors(api, workers, database, max(1, math.ceil((api + workers + database) / BUSY)))
-
-
-def _memory(fleet: Fleet, rates: Rates, processors: Processors, measured: Coefficients) -> Memory:
-    """Return the memory; a process uses at most one processor."""
-    api, workers = (max(1, math.ceil(busy / BUSY)) for busy in (processors.api, processors.workers))
-    merged = rates.pairs_per_report * max(1.0, MINUTE_S / fleet.window_s)
-    return Memory(
-        api=api * measured.api_memory.of(1, fleet.vms),
-        workers=workers * measured.worker_memory.of(1, merged),
-        database=measured.database_memory,
-    )
+        counts = {"frame": frames / coarser.step_s, "read": finer / tier.step_s, "pair": pairs / coarser.step_s}
+        busy["workers"] += total(measured.merge, **counts)
+        busy["database"] += total(measured.merge_database, **counts)
+    return busy
 
 
 def _probing_usd(fleet: Fleet, load: MeshLoad, price: EgressPrice | None) -> float | None:
@@ -245,8 +197,8 @@ def _probing_usd(fleet: Fleet, load: MeshLoad, price: EgressPrice | None) -> flo
 def _beyond(fleet: Fleet, rates: Rates, measured: Coefficients) -> tuple[str, ...]:
     sizes = measured.measured
     reasons = []
-    if fleet.vms / fleet.meshes > sizes.vms_max:
-        reasons.append(f"meshes of more than {sizes.vms_max:,} VMs")
-    if rates.pairs_per_report > sizes.pairs_max + 1:  # a mesh of an even number of VMs has half a pair more
-        reasons.append(f"more than {sizes.pairs_max:,.0f} pairs in a report")
+    if fleet.vms / fleet.meshes > sizes["vms_max"]:
+        reasons.append(f"meshes of more than {sizes['vms_max']:,} VMs")
+    if rates.pairs_per_report > sizes["pairs_max"] + 1:  # a mesh of an even number of VMs has half a pair more
+        reasons.append(f"more than {sizes['pairs_max']:,.0f} pairs in a report")
     return tuple(reasons)
