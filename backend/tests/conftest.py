@@ -296,20 +296,43 @@ def mail_server() -> Iterator[MailServer]:
 
 
 @pytest.fixture
-def secret_key(monkeypatch: pytest.MonkeyPatch, servers: Servers) -> Iterator[None]:
-    """Settings with a key, under which secrets are stored."""
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
+def bare() -> Iterator[None]:
+    """An environment without settings of the product, until the test ends."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
+            patch.delenv(name)
+        config.settings.cache_clear()
+        yield
     config.settings.cache_clear()
 
 
 @pytest.fixture
-def mail_settings(monkeypatch: pytest.MonkeyPatch, mail_server: MailServer, secret_key: None) -> None:
-    """Settings with a mail server and a secret key."""
-    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mail_server.port}")
+def set_to() -> Iterator[Callable[..., None]]:
+    """Change settings by their names, until the test ends: `set_to(port="1")`; None removes one."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def change(**values: str | None) -> None:
+            for name, value in values.items():
+                if value is None:
+                    patch.delenv(f"SINEMORA_{name.upper()}", raising=False)
+                else:
+                    patch.setenv(f"SINEMORA_{name.upper()}", value)
+            config.settings.cache_clear()
+
+        yield change
     config.settings.cache_clear()
+
+
+@pytest.fixture
+def secret_key(servers: Servers, set_to: Callable[..., None]) -> None:
+    """Settings with a key, under which secrets are stored."""
+    set_to(secret_key="of the tests")
+
+
+@pytest.fixture
+def mail_settings(mail_server: MailServer, secret_key: None, set_to: Callable[..., None]) -> None:
+    """Settings with a mail server and a secret key."""
+    set_to(smtp_url=f"smtp://127.0.0.1:{mail_server.port}")
 
 
 @pytest.fixture(scope="session")
@@ -323,17 +346,14 @@ def storage_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectS
 
 @pytest.fixture
 def use_storage(
-    storage_server: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, servers: Servers
-) -> Iterator[Callable[[dict[str, str]], ObjectStorageServer]]:
-    """Yield a function that sets the storage for the product, below a new prefix, with more settings."""
+    storage_server: ObjectStorageServer, servers: Servers, set_to: Callable[..., None]
+) -> Callable[[dict[str, str]], ObjectStorageServer]:
+    """Return a function that sets the storage for the product, below a new prefix, with more settings."""
 
     def use(more: dict[str, str]) -> ObjectStorageServer:
         prefix = {"SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}"}
-        for name, value in {**storage_server.settings(), **prefix, **more}.items():
-            monkeypatch.setenv(name, value)
-        config.settings.cache_clear()
+        values = {**storage_server.settings(), **prefix, **more}
+        set_to(**{name.removeprefix("SINEMORA_"): value for name, value in values.items()})
         return storage_server
 
-    yield use
-    monkeypatch.undo()
-    config.settings.cache_clear()
+    return use

@@ -1,6 +1,5 @@
 """Every setting is explained, with the default it has."""
 
-import os
 import re
 from pathlib import Path
 
@@ -15,13 +14,6 @@ ROOT = Path(__file__).parents[2]
 LINE = re.compile(r"^#SINEMORA_([A-Z0-9_]+)=(.*)$", re.MULTILINE)
 # Worked out from other settings when they are empty.
 DERIVED = {"public_url", "database_owner_url", "cookie_secure"}
-
-
-@pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment that says nothing."""
-    for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
-        monkeypatch.delenv(name)
 
 
 def documented() -> dict[str, str]:
@@ -82,18 +74,11 @@ def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: 
         ("database_owner_url", "postgres://u:secret@h:54x2/d"),
     ],
 )
-def test_a_setting_that_cannot_be_is_named(
-    name: str, value: str, servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_setting_that_cannot_be_is_named(name: str, value: str, servers, set_to, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(ValidationError):
         Settings(_env_file=None, **{name: value})
-    monkeypatch.setenv(f"SINEMORA_{name.upper()}", value)
-    config.settings.cache_clear()
-    try:
-        assert main(["owner", "create"]) == 1
-    finally:
-        monkeypatch.undo()
-        config.settings.cache_clear()
+    set_to(**{name: value})
+    assert main(["owner", "create"]) == 1
     printed = capsys.readouterr().err
     shown = "" if name in {"database_url", "database_owner_url", "redis_url"} else f"={value}"
     assert f"SINEMORA_{name.upper()}{shown}: " in printed
@@ -102,13 +87,8 @@ def test_a_setting_that_cannot_be_is_named(
 
 @pytest.mark.parametrize("command", [["serve"], ["migrate"], ["owner", "create"]])
 def test_without_a_database_the_commands_say_what_to_set(
-    command: list[str], servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str], servers, set_to, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.delenv("SINEMORA_DATABASE_URL")
-    config.settings.cache_clear()
-    try:
-        assert main(command) == 1
-    finally:
-        monkeypatch.undo()
-        config.settings.cache_clear()
+    set_to(database_url=None)
+    assert main(command) == 1
     assert "SINEMORA_DATABASE_URL" in capsys.readouterr().err

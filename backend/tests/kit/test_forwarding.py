@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import uvicorn
 
-from sinemora.kit import config
 from sinemora.kit.http.connection import server_options
 
 
@@ -28,26 +27,15 @@ def seen(client: str, **headers: str) -> tuple[str, str]:
     return found[0]
 
 
-@pytest.fixture
-def trusted(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def set_to(networks: str) -> None:
-        monkeypatch.setenv("SINEMORA_TRUSTED_PROXIES", networks)
-        config.settings.cache_clear()
-
-    yield set_to
-    monkeypatch.undo()
-    config.settings.cache_clear()
-
-
-def test_nobody_is_believed_by_default(trusted: Any, monkeypatch: pytest.MonkeyPatch):
-    trusted("")
+def test_nobody_is_believed_by_default(set_to: Any, monkeypatch: pytest.MonkeyPatch):
+    set_to(trusted_proxies="")
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # of Uvicorn: another door
     for client in ("127.0.0.1", "::1", "192.0.2.7"):
         assert seen(client, x_forwarded_for="203.0.113.9", x_forwarded_proto="https") == (client, "http")
 
 
-def test_a_configured_proxy_is_believed_and_others_are_not(trusted: Any):
-    trusted("10.0.0.0/8 127.0.0.1/32")
+def test_a_configured_proxy_is_believed_and_others_are_not(set_to: Any):
+    set_to(trusted_proxies="10.0.0.0/8 127.0.0.1/32")
     for client in ("127.0.0.1", "10.1.2.3"):
         assert seen(client, x_forwarded_for="203.0.113.9", x_forwarded_proto="https") == ("203.0.113.9", "https")
     # What a caller claimed before the proxy is not taken: the proxy's own entry is the last.

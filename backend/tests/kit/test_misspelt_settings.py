@@ -1,6 +1,5 @@
 """A variable that is almost a setting is refused by name; those of other programs are not."""
 
-import os
 import re
 from pathlib import Path
 
@@ -8,19 +7,13 @@ import pytest
 from pydantic import ValidationError
 
 from sinemora.cli import main
-from sinemora.kit import config
 from sinemora.kit.config import Settings, explain
+
+pytestmark = pytest.mark.usefixtures("bare")
 
 ROOT = Path(__file__).parents[3]
 # Files with variables of every program of the product, and of those that build and replace it.
 WITH_VARIABLES = (".env.example", "docker-compose.yml", "Makefile", "docs", "agent/agent/src", "infra")
-
-
-@pytest.fixture(autouse=True)
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment without settings."""
-    for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
-        monkeypatch.delenv(name)
 
 
 def refusal() -> str:
@@ -88,12 +81,7 @@ def test_a_command_says_it_in_a_line_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("SINEMORA_RETENTION_RAW_DAY", "30")
-    config.settings.cache_clear()
-    try:
-        assert main(["migrate"]) == 1
-    finally:
-        monkeypatch.undo()
-        config.settings.cache_clear()
+    assert main(["migrate"]) == 1
     printed = capsys.readouterr().err
     assert "did you mean SINEMORA_RETENTION_RAW_DAYS?" in printed
     assert "Traceback" not in printed

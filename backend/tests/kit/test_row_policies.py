@@ -7,25 +7,6 @@ from sinemora.kit.row_policies import prepare_to_distribute, without_subqueries
 from sinemora.measurements.store import citus
 
 
-@pytest.mark.parametrize(
-    ("condition", "plain"),
-    [
-        ("TO a USING ((SELECT current_setting('s', true)) = '*')", "TO a USING (current_setting('s', true) = '*')"),
-        (
-            "(( SELECT current_setting('s'::text) AS current_setting) = (k)::text)",
-            "(current_setting('s'::text) = (k)::text)",
-        ),
-        (
-            "(strpos(( SELECT NULLIF(f(a), ''::text) AS \"nullif\"), (k)::text) <> 0)",
-            "(strpos(NULLIF(f(a), ''::text), (k)::text) <> 0)",
-        ),
-        ("k = 1", "k = 1"),
-    ],
-)
-def test_a_setting_is_read_without_a_subquery(condition: str, plain: str):
-    assert without_subqueries(condition) == plain
-
-
 def test_a_subquery_that_reads_a_table_is_refused():
     with pytest.raises(ValueError, match="not a condition about one row"):
         without_subqueries("EXISTS (SELECT 1 FROM vms WHERE key = vm_key)")

@@ -3,16 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from sinemora.cli import main
-from sinemora.kit import config
 from sinemora.kit.config import SECRETS, Settings, explain
 from sinemora.kit.secret_files import SecretFileError, read
+
+pytestmark = pytest.mark.usefixtures("bare")
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -26,17 +26,6 @@ EXAMPLES = {
     "redis_url": "redis://h:6379/0",
     "traces_url": "http://collector:4318/v1/traces",
 }
-
-
-@pytest.fixture(autouse=True)
-def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An environment without settings."""
-    for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
-        monkeypatch.delenv(name)
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
 
 
 @pytest.fixture

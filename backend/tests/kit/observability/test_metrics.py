@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from sqlalchemy import text
 
 from sinemora import schedule
 from sinemora.access.tenants import tasks as tenants
-from sinemora.kit import archive_state, config
+from sinemora.kit import archive_state
 from sinemora.kit.db import system_session
 from sinemora.kit.observability import telemetry, worker_metrics
 from sinemora.kit.observability.telemetry import WORKER
@@ -112,16 +112,10 @@ def test_partitions_stand_ready_for_days(client: Caller, timescaledb: str | None
 
 
 @pytest.fixture
-def archived(client: Caller, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def archived(client: Caller, set_to: Callable[..., None]) -> None:
     """Set an archive that has archived once, since its metrics are absent otherwise."""
-    for name, value in {"BUCKET": "b", "ACCESS_KEY": "k", "SECRET_KEY": "s"}.items():
-        monkeypatch.setenv(f"SINEMORA_STORAGE_{name}", value)
-    monkeypatch.setenv("SINEMORA_ARCHIVE", "on")
-    config.settings.cache_clear()
+    set_to(storage_bucket="b", storage_access_key="k", storage_secret_key="s", archive="on")
     archive_state.record_pass(datetime.now(UTC), datetime.now(UTC))
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
 
 
 def test_every_metric_is_documented(client: Caller, archived: None):

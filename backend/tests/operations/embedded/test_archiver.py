@@ -1,6 +1,5 @@
 """The embedded product archives its database in object storage when one is set."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,8 @@ TO_ARCHIVE = {"database_archive_url": "postgresql://archiver@h/d"}
     ],
 )
 def test_an_archiver_runs_where_the_settings_have_storage_and_a_way_to_the_database(
-    given: dict[str, Any], is_on: bool, runs_here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, Any], is_on: bool, runs_here: bool, tmp_path: Path, bare: None
 ) -> None:
-    for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
-        monkeypatch.delenv(name)
     settings, folder, user = Settings(_env_file=None, **given), DataFolder(tmp_path), caller()
     (tmp_path / "run").mkdir()
     engines = Engines.of(settings, folder, user)

@@ -2,34 +2,26 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from sinemora.kit import config
 from sinemora.operations.embedded.commands import app
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.servers.service_user import ServiceUser
 
-WRONG = {"SINEMORA_PORT": "0", "SINEMORA_RETENTION_RAW_DAY": "30"}
-
 
 @pytest.fixture
-def wrong(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def wrong(bare: None, set_to: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Settings of which two are wrong, and the data folder that they name, which another user can reach."""
-    for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
-        monkeypatch.delenv(name)
     with tempfile.TemporaryDirectory() as parent:
         Path(parent).chmod(0o755)
-        for name, value in {**WRONG, "SINEMORA_DATA_DIR": f"{parent}/data"}.items():
-            monkeypatch.setenv(name, value)
+        set_to(port="0", retention_raw_day="30", data_dir=f"{parent}/data")
         monkeypatch.chdir(parent)
-        config.settings.cache_clear()
         yield Path(parent) / "data"
         monkeypatch.undo()
-        config.settings.cache_clear()
 
 
 @pytest.mark.parametrize(
