@@ -20,7 +20,7 @@ def certificate(
     host: str = "127.0.0.1",
     purpose: x509.ObjectIdentifier = ExtendedKeyUsageOID.SERVER_AUTH,
 ) -> Certificate:
-    """Write the certificate of a server at an address, its key, and that of its authority into a folder.
+    """Write the certificate of a server at an address or `localhost`, its key, and its authority's into a folder.
 
     They are valid until `end` from now, that of the server since `begin` from now.
     """
@@ -33,7 +33,9 @@ def certificate(
         .add_extension(root_id, critical=False)
         .sign(root_key, hashes.SHA256())
     )
-    names: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_address(host))]
+    names: list[x509.GeneralName] = [
+        x509.DNSName(host) if host == "localhost" else x509.IPAddress(ipaddress.ip_address(host))
+    ]
     leaf = (
         _begun(server, root, key.public_key(), begin, end)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)

@@ -6,14 +6,10 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests import certificates
 
 
 class MailServer(socketserver.ThreadingTCPServer):
@@ -96,30 +92,10 @@ class _Mail(socketserver.StreamRequestHandler):
 
 def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
     """Return the TLS context of a server on `localhost`, and the certificate file that clients trust."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    trusted, whole = folder / "trusted.pem", folder / "server.pem"
-    trusted.write_bytes(builder.public_bytes(serialization.Encoding.PEM))
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    whole.write_bytes(private + trusted.read_bytes())
+    made = certificates.certificate(folder, host="localhost")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(whole)
-    return context, trusted
+    context.load_cert_chain(made.chain, made.key)
+    return context, made.authority
 
 
 def serve(server: socketserver.BaseServer) -> Iterator[Any]:

@@ -2,13 +2,10 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Any
 from uuid import uuid4
 
-import pytest
-from pydantic import BaseModel, Field
-
-from sinemora.kit.known_fields import fields_at, hint
+from sinemora.kit.known_fields import hint
 from tests.api_clients import Member
 from tests.recorded_examples import contract_of_api
 from tests.test_every_route import filled, operations
@@ -72,42 +69,6 @@ def test_a_mistyped_field_has_a_hint_in_every_operation(owner: Member):
                 assert found[pointer] == f"Unknown field. Did you mean `{name}`?", (method, path, found)
     assert tried > 150
     assert deep > 30
-
-
-class Tall(BaseModel):
-    kind: Literal["tall"]
-    height: int
-
-
-class Wide(BaseModel):
-    kind: Literal["wide"]
-    width: int = Field(alias="breadth")
-
-
-class Box(BaseModel):
-    shape: Annotated[Tall | Wide, Field(discriminator="kind")]
-    parts: list["Box"] | None = None
-    named: dict[str, Tall] | None = None
-
-
-@pytest.mark.parametrize(
-    ("path", "fields"),
-    [
-        ((), {"shape", "parts", "named"}),
-        (("shape",), {"kind", "breadth"}),
-        (("parts", 1), {"shape", "parts", "named"}),
-        (("parts", 1, "shape"), {"kind", "height"}),
-        (("named", "a"), {"kind", "height"}),
-        (("nothing", 3), set()),
-    ],
-)
-def test_the_fields_at_a_place(path: Path, fields: set[str]):
-    value = {
-        "shape": {"kind": "wide"},
-        "parts": [{}, {"shape": {"kind": "tall"}}],
-        "named": {"a": {"kind": "tall"}},
-    }
-    assert fields_at(Box, path, value) == fields
 
 
 def test_what_is_near_to_nothing_has_no_hint():

@@ -33,15 +33,6 @@ def savepoint(session: Session, inside: Callable[[], None], *, keep: bool) -> No
     (nested.commit if keep else nested.rollback)()
 
 
-def test_leaves_after_commit(database: Engine):
-    task = Recorder()
-    with system_session() as session:
-        session.execute(text("SELECT 1"))
-        enqueue(session, task, id="a")
-        assert task.sent == []
-    assert task.sent == [{"id": "a"}]
-
-
 def test_stays_when_the_transaction_rolls_back(database: Engine):
     task = Recorder()
 
@@ -56,7 +47,7 @@ def test_stays_when_the_transaction_rolls_back(database: Engine):
     assert task.sent == []
 
 
-def test_a_savepoint_takes_only_its_own_jobs_with_it(database: Engine):
+def test_jobs_leave_after_commit_and_a_savepoint_takes_only_its_own_with_it(database: Engine):
     task = Recorder()
     with system_session() as session:
         session.execute(text("SELECT 1"))

@@ -34,12 +34,7 @@ def test_sizes_are_reported_after_each_change():
     held.put("c", "C", 11)
     assert sizes == [6, 6, 0, 0]
     assert held.get("a") is None
-
-
-def test_a_cleared_cache_is_empty():
-    sizes: list[int] = []
-    held = LruCache(10, on_resize=sizes.append)
     held.put("a", "A", 6)
     held.clear()
     assert held.get("a") is None
-    assert sizes == [6, 0]
+    assert sizes[4:] == [6, 0]

@@ -153,17 +153,6 @@ def test_a_tenant_sends_so_many_mails_a_day(owner: Member, mail_settings: None, 
     assert (refused.value.code, refused.value.status) == ("too_many_mails", 429)
 
 
-def test_mails_are_those_of_one_tenant(owner: Member, other_owner: Member, mail_settings: None):
-    with tenant_session(owner.tenant_id) as session:
-        outbox.post(session, "test", LETTER, timedelta(days=1))
-    account = posted()
-    with tenant_session(other_owner.tenant_id) as session:
-        assert session.scalars(select(OutgoingMail)).all() == []
-    with tenant_session(owner.tenant_id) as session:
-        assert [row.id for row in session.scalars(select(OutgoingMail))] != [account]
-        assert session.scalar(text("SELECT count(*) FROM outgoing_mails")) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "good"),
     [

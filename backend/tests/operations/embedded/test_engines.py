@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from sinemora.operations.embedded.errors import EmbeddedError
-from sinemora.operations.embedded.servers.postgres import APP_ROLE, OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
 
 
@@ -33,23 +33,6 @@ def postgres(data_dir: Path) -> Iterator[PostgresServer]:
     server.provision()
     yield server
     server.stop()
-
-
-def test_roles_can_do_no_more_than_they_must(postgres: PostgresServer) -> None:
-    with psycopg.connect(postgres.dsn(SUPERUSER)) as connection:
-        rows = connection.execute(
-            "SELECT rolname, rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb"
-            " FROM pg_roles WHERE rolname = ANY(%s)",
-            [[OWNER_ROLE, APP_ROLE]],
-        ).fetchall()
-    assert dict(rows) == {OWNER_ROLE: False, APP_ROLE: False}
-
-
-def test_the_application_cannot_make_tables_and_the_owner_can(postgres: PostgresServer) -> None:
-    with psycopg.connect(postgres.dsn(OWNER_ROLE)) as connection:
-        connection.execute("CREATE TABLE mine (n int)")
-    with psycopg.connect(postgres.dsn(APP_ROLE)) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
-        connection.execute("CREATE TABLE theirs (n int)")
 
 
 def test_nothing_listens_on_the_network_and_the_socket_is_private(postgres: PostgresServer) -> None:

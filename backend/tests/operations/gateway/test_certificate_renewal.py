@@ -1,6 +1,5 @@
 """Renewal of a gateway's certificate: new connections get it once its key is there, and open ones stay."""
 
-import shutil
 import socket
 import ssl
 import threading
@@ -14,12 +13,9 @@ from structlog.testing import capture_logs
 
 from sinemora.operations.gateway import server
 from sinemora.operations.gateway.options import Tls
-from tests import certificates
+from tests.certificates import certificate
 from tests.operations.gateway.processes import free_port
-from tests.operations.gateway.test_tls import certificate
 from tests.waits import WAIT_MOST_S, until
-
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
 
 async def hello(scope, receive, send) -> None:
@@ -33,7 +29,7 @@ def gateway(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[i
     """Serve with a certificate; yield the port and the files."""
     monkeypatch.setattr(server, "_LOOK_S", 0.1)
     monkeypatch.setattr(server, "HEAD_S", 1.0)
-    chain, key = certificate(tmp_path)
+    chain, key, _ = certificate(tmp_path)
     config = uvicorn.Config(
         hello,
         host="127.0.0.1",
@@ -67,7 +63,7 @@ def ask(connection: ssl.SSLSocket) -> bytes:
 
 @pytest.mark.parametrize(("end", "warnings"), [(timedelta(days=1), 0), (timedelta(days=-1), 1)])
 def test_a_certificate_that_has_expired_is_logged(tmp_path: Path, end: timedelta, warnings: int) -> None:
-    made = certificates.certificate(tmp_path, end)
+    made = certificate(tmp_path, end)
     with capture_logs() as logs:
         server.warn_of_validity(made.chain)
     assert [entry["certificate"] for entry in logs] == [str(made.chain)] * warnings
@@ -78,8 +74,8 @@ def test_a_renewed_certificate_is_used_once_its_key_is_there(gateway: tuple[int,
     before = shown(port)
     assert before == chain.read_text()
     (tmp_path / "new").mkdir()
-    new_chain, new_key = certificate(tmp_path / "new")
-    trust = ssl.create_default_context(cafile=str(chain))
+    new_chain, new_key, _ = certificate(tmp_path / "new")
+    trust = ssl.create_default_context(cafile=str(tmp_path / "authority.pem"))
     plain = socket.create_connection(("127.0.0.1", port), WAIT_MOST_S)
     with trust.wrap_socket(plain, server_hostname="127.0.0.1") as opened:
         assert ask(opened).startswith(b"HTTP/1.1 200")

@@ -1,34 +1,22 @@
 """TLS on both sides: two gateways in a row, the second as the backend of the first, with one authority."""
 
-import shutil
 import ssl
-import subprocess
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from tests.api_clients import AgentCaller
+from tests.certificates import certificate
 from tests.measurements.reports import ZSTD, window_starts
 from tests.operations.gateway.processes import Api, Server, free_port
 from tests.operations.gateway.test_gateway import REPORTS, body_of, stored
 from tests.waits import until
 
-pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """Return the files of a certificate of 127.0.0.1 that is its own authority, and of its key."""
-    chain, key = folder / "chain.pem", folder / "key.pem"
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=gateway"
-    options = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(chain)]
-    subprocess.run([*command.split(), *options], check=True, capture_output=True)
-    return chain, key
-
 
 def test_reports_pass_two_gateways_over_tls(api: Api, owner, make_mesh, tmp_path: Path) -> None:
-    chain, key = certificate(tmp_path)
-    tls = ("--tls-certificate", chain, "--tls-key", key)
+    made = certificate(tmp_path)
+    tls = ("--tls-certificate", made.chain, "--tls-key", made.key)
     ports = [free_port(), free_port()]
     addresses = [f"https://127.0.0.1:{port}" for port in ports]
     backends = [addresses[1], api.url]
@@ -36,12 +24,21 @@ def test_reports_pass_two_gateways_over_tls(api: Api, owner, make_mesh, tmp_path
         Server(
             tmp_path / f"{n}.log",
             addresses[n],
-            *("gateway", "--listen", f"127.0.0.1:{ports[n]}", "--backend", backends[n], *tls, "--ca-file", chain),
+            *(
+                "gateway",
+                "--listen",
+                f"127.0.0.1:{ports[n]}",
+                "--backend",
+                backends[n],
+                *tls,
+                "--ca-file",
+                made.authority,
+            ),
             *("--directory", tmp_path / f"gateway-{n}", "--acknowledge", "stored" if n == 0 else "queued"),
         )
         for n in range(2)
     )
-    trust = ssl.create_default_context(cafile=str(chain))
+    trust = ssl.create_default_context(cafile=str(made.authority))
     mesh = make_mesh(owner, 2)
     agent: AgentCaller = mesh.agents[0]
     (at,) = window_starts([1])
