@@ -2,23 +2,9 @@
 
 import type { Locator, Page } from '@playwright/test'
 import { read, test } from '../support/journey'
-import {
-  answerMoves,
-  framesPerSecond,
-  median,
-  meshesOf,
-  observe,
-  paintedMs,
-  report,
-  scriptBytes,
-  seen,
-  warmMs,
-} from './measure'
+import { framesPerSecond, median, meshesOf, observe, paintedMs, report, scriptBytes, seen, warmMs } from './measure'
 
 const heatmapDrawn = () => performance.getEntriesByName('heatmap drawn').at(-1)?.startTime ?? false
-const arrowsDrawn = () =>
-  performance.getEntriesByName('heatmap drawn').length > 0 &&
-  (performance.getEntriesByName('arrows drawn').at(-1)?.startTime ?? false)
 const listShown = () => document.querySelectorAll('main tbody tr').length >= 50 && performance.now()
 const overviewShown = () =>
   document.querySelector('main h1') !== null &&
@@ -27,7 +13,6 @@ const overviewShown = () =>
 
 const LIVE_S = 25
 const MOVES_S = 4
-const TABS_MOST = 30
 
 test.describe.configure({ mode: 'serial', timeout: 900_000 })
 
@@ -50,7 +35,7 @@ test('all: time to paint', async ({ own: page }) => {
   }
   report('ui_list_ms_2000', await warmMs(page, '/vms', listShown))
   await page.goto('about:blank')
-  for (const size of [100, 300]) report(`ui_svg_ms_${size}`, median(await svgMs(page, size)))
+  report('ui_svg_ms_300', median(await svgMs(page, 300)))
 })
 
 test('all: new values', async ({ own: page }) => {
@@ -88,39 +73,8 @@ test('all: frames', async ({ own: page }) => {
   report('ui_pan_fps_1000', await draggedFps(page, grid))
 })
 
-test('all: moves', async ({ own: page }) => {
-  const meshes = await meshesOf(page)
-  const address = `/meshes/${meshes[1000]}?moves=${await answerMoves(page, meshes[1000] as string, 20)}`
-  await observe(page)
-  const spent: number[] = []
-  for (let turn = 0; turn < 5; turn++) {
-    await paintedMs(page, address, arrowsDrawn)
-    const marks = await page.evaluate(() => window.marks)
-    const first = (name: string) => marks.find((mark) => mark.name === name)?.startTime ?? Number.NaN
-    spent.push(Math.max(0, first('arrows drawn') - first('heatmap drawn')))
-  }
-  report('ui_moves_ms_1000', median(spent))
-  report('ui_moves_pan_fps_1000', await draggedFps(page, page.getByRole('grid')))
-})
-
 test('all: first load', async ({ own: page }) => {
   report('ui_first_load_kb', (await scriptBytes(page, '/')) / 1000)
-  report('ui_nav_entries', await page.getByRole('navigation', { name: 'Main' }).getByRole('link').count())
-})
-
-test('all: tabs', async ({ own: page }) => {
-  const meshes = await meshesOf(page)
-  let tabs = 0
-  try {
-    while (tabs < TABS_MOST) {
-      const tab = await page.context().newPage()
-      await tab.goto(`/meshes/${meshes[100]}`, { timeout: 30_000 })
-      await tab.getByRole('status').getByText(/^Live/).waitFor({ timeout: 30_000 })
-      tabs += 1
-    }
-  } finally {
-    report('ui_tabs_before_hang', tabs)
-  }
 })
 
 /** Return frames per second while a magnified heatmap is dragged. */

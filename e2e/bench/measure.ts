@@ -20,37 +20,6 @@ export async function meshesOf(page: Page): Promise<Record<number, string>> {
   return Object.fromEntries(items.map(({ id, vm_count }) => [vm_count, id]))
 }
 
-/**
- * Answer a recommendation with `count` moves between VMs of a mesh, and return its id. What is measured is how they are drawn: the
- * product would need hours of measurements of the mesh to recommend them.
- */
-export async function answerMoves(page: Page, meshId: string, count: number): Promise<string> {
-  const { vms } = await read<{ vms: { id: string; name: string; zone_name: string }[] }>(
-    page,
-    `/v1/meshes/${meshId}/roster`,
-  )
-  const id = '00000000-0000-4000-8000-000000000046'
-  const named = (name: string) => ({ id: `00000000-0000-4000-8000-${name.padStart(12, '0')}`, name })
-  const share = (mean: number) => ({ mean, low: mean, high: mean, windows: 12 })
-  const gain = { before: share(0.2), after: share(0.9), gain: share(0.7), probability: 0.99, doubts: [] }
-  const end = (at: number) => {
-    const vm = vms[at % vms.length] as (typeof vms)[number]
-    return { id: vm.id, name: vm.name, zone: vm.zone_name, host: null, price_per_hour: null }
-  }
-  const steps = Array.from({ length: count }, (_, position) => ({
-    ...{ position, group: position, application: named('1'), task: named(`${position}`), via: null, gain },
-    ...{ source: end(position * 47), target: end(position * 47 + 3 + position * 13) },
-    ...{ round_trip_before_ns: 900_000, round_trip_after_ns: 90_000 },
-  }))
-  const body = {
-    ...{ id, mesh: { id: meshId, name: 'mesh' }, state: 'proposed', moves: count, version: 1, steps },
-    created_at: new Date().toISOString(),
-    result: { applications: [{ application: named('1'), objective: null, expected: gain }] },
-  }
-  await page.route(`**/v1/recommendations/${id}`, (route) => route.fulfill({ json: body, headers: { ETag: '"1"' } }))
-  return id
-}
-
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -140,13 +109,6 @@ export async function scriptBytes(page: Page, address: string): Promise<number> 
   return bytes
 }
 
-export interface Heap {
-  /** Bytes of the objects, closures, arrays and strings of a page. */
-  objects: number
-  /** Bytes of the whole heap: with the machine code that the browser compiles as functions are used more often. */
-  all: number
-}
-
 /** Kinds of a heap snapshot that belong to the browser, not to the page. */
 const OF_THE_BROWSER = ['code', 'hidden', 'native', 'object shape', 'synthetic']
 
@@ -155,13 +117,10 @@ interface Snapshot {
   nodes: number[]
 }
 
-/** Return the size of the JavaScript heap of a page, after a collection of what is not in use. */
-export async function heapOf(cdp: CDPSession): Promise<Heap> {
+/** Return the bytes of the objects, closures, arrays and strings of a page, after a collection of what is not in use. */
+export async function heapOf(cdp: CDPSession): Promise<number> {
   // The second one takes what finalizers of the first set free.
   for (let turn = 0; turn < 2; turn++) await cdp.send('HeapProfiler.collectGarbage')
-  await cdp.send('Performance.enable')
-  const { metrics } = await cdp.send('Performance.getMetrics')
-  const all = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? Number.NaN
   const parts: string[] = []
   const collect = ({ chunk }: { chunk: string }) => parts.push(chunk)
   cdp.on('HeapProfiler.addHeapSnapshotChunk', collect)
@@ -175,5 +134,5 @@ export async function heapOf(cdp: CDPSession): Promise<Heap> {
     const kind = node_types[0][nodes[at + type] as number] as string
     if (!OF_THE_BROWSER.includes(kind)) objects += nodes[at + size] as number
   }
-  return { objects, all }
+  return objects
 }

@@ -1,8 +1,8 @@
 /** Figures on a simulated network that is fed live, with five faults whose places are known: `make bench-ui`. */
 
 import type { CDPSession, Locator, Page } from '@playwright/test'
-import { expect, read, remove, test } from '../support/journey'
-import { type Heap, heapOf, input, meshesOf, report } from './measure'
+import { expect, read, test } from '../support/journey'
+import { heapOf, input, meshesOf, report } from './measure'
 
 /** A fault, and the names under which a page shows it: `backend/lab/benchmarks/showing/sights.py`. */
 interface Sight {
@@ -31,7 +31,6 @@ test('faults: named on the overview and among the most unusual', async ({ own: p
   await page.goto('/')
   const entries = await overviewEntries(page)
   await page.setViewportSize({ width: 1440, height: 900 })
-  report('ui_overview_height_px', await page.locator('html').evaluate((root) => root.scrollHeight), { seed })
   report('ui_data_ink_percent', await dataInk(page), { seed })
   const [headline = '', first = ''] = [
     await page
@@ -206,35 +205,6 @@ function joins(row: string, sources: string[], targets: string[], both: boolean)
   return isThere || (both && sources.includes(to) && targets.includes(from))
 }
 
-test('keys: from the overview to a saved alert', async ({ own: page }) => {
-  const mesh = (await meshesOf(page))[100]
-  const rules = async () =>
-    (await read<{ items: { id: string; scope: { path: string[] | null } }[] }>(page, `/v1/alert-rules?mesh_id=${mesh}`))
-      .items
-  const before = new Set((await rules()).map(({ id }) => id))
-  let keys = 0
-  const press = async (key: string) => {
-    keys += 1
-    await page.keyboard.press(key)
-  }
-  await page.goto('/')
-  await expect(page.getByRole('link', { name: /^Most unusual path: / })).toBeVisible({ timeout: 60_000 })
-  const title = page.getByRole('heading', { level: 1 })
-  await press('u')
-  await expect(title).toContainText('→')
-  const path = (await title.innerText()).split(/\s*→\s*(?:to\s+)?/)
-  await expect(page.getByRole('link', { name: 'Create alert' })).toBeVisible()
-  await press('a')
-  await expect(page.getByRole('textbox', { name: 'Name' })).toBeFocused()
-  await press('Enter')
-  await expect(page).toHaveURL(/\/alert-rules\?/)
-  const [saved, ...more] = (await rules()).filter(({ id }) => !before.has(id))
-  expect(saved?.scope.path).toEqual(path)
-  expect(more).toEqual([])
-  await remove(page, `/v1/alert-rules/${saved?.id}`)
-  report('ui_keys_to_alert', keys, { path: path.join(' → ') })
-})
-
 test('heap: growth of pages that stay open', async ({ own: page, context }) => {
   const { minutes } = input<{ minutes: number }>()
   const mesh = (await meshesOf(page))[100]
@@ -254,20 +224,13 @@ test('heap: growth of pages that stay open', async ({ own: page, context }) => {
   const start = await heaps(sessions)
   await page.waitForTimeout(minutes * 60_000)
   const end = await heaps(sessions)
-  const grown = (name: string, part: keyof Heap) => 100 * ((end[name]?.[part] ?? 0) / (start[name]?.[part] ?? 0) - 1)
   const names = Object.keys(sessions)
-  const worst = Math.max(...names.map((name) => grown(name, 'objects')))
-  const detail = names.flatMap((name) => [
-    [`${name}_percent`, Number(grown(name, 'objects').toFixed(2))],
-    [`${name}_with_code_percent`, Number(grown(name, 'all').toFixed(2))],
-    [`${name}_mb`, Number(((end[name]?.all ?? 0) / 1e6).toFixed(1))],
-  ])
-  report('ui_heap_growth_percent', worst, { minutes, ...Object.fromEntries(detail) })
-  report('ui_heap_growth_percent_with_code', Math.max(...names.map((name) => grown(name, 'all'))), { minutes })
+  const grown = Object.fromEntries(names.map((name) => [name, 100 * ((end[name] ?? 0) / (start[name] ?? 0) - 1)]))
+  report('ui_heap_growth_percent', Math.max(...Object.values(grown)), { minutes, ...grown })
 })
 
-async function heaps(sessions: Record<string, CDPSession>): Promise<Record<string, Heap>> {
-  const found: Record<string, Heap> = {}
+async function heaps(sessions: Record<string, CDPSession>): Promise<Record<string, number>> {
+  const found: Record<string, number> = {}
   for (const [name, session] of Object.entries(sessions)) found[name] = await heapOf(session)
   return found
 }

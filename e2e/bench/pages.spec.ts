@@ -1,10 +1,8 @@
-/** Layout shifts and accessibility of all pages: of a large mesh that is measured now, and of the recording. */
+/** Layout shifts and accessibility of the pages of a large mesh that is measured now. */
 
 import type { Page } from '@playwright/test'
 import { axeFindings, COLOUR_RULES } from '../support/accessibility'
 import { expect, read, test } from '../support/journey'
-import { loadRecording } from '../support/recording'
-import { startReplay, VIEW, viewsOf } from '../support/replay'
 import { meshesOf, observe, report, seen } from './measure'
 
 test.describe.configure({ timeout: 3_600_000 })
@@ -19,11 +17,8 @@ class Audit {
   violations = 0
   pages = 0
 
-  /**
-   * Open a page with its responses held back, so that its loading state can be seen; then let it load. In a fixed time
-   * the router never finds that a page loads for long.
-   */
-  async look(page: Page, address: string, name: string, isTimeFixed = false) {
+  /** Open a page with its responses held back, so that its loading state can be seen; then let it load. */
+  async look(page: Page, address: string, name: string) {
     const loading = await held(page)
     await page.goto(address)
     await loading.begun
@@ -34,7 +29,7 @@ class Audit {
       .waitFor({ timeout: 5_000 })
       .catch(() => undefined)
     await this.check(page, `${name}, loading`, WCAG)
-    if (!isTimeFixed && (await page.getByRole('heading', { level: 1 }).count()) === 0) {
+    if ((await page.getByRole('heading', { level: 1 }).count()) === 0) {
       this.violations += 1
       console.log(`${name}, loading: no first heading`)
     }
@@ -92,7 +87,7 @@ async function held(page: Page) {
   }
 }
 
-test('pages: layout and accessibility', async ({ own: page, browser }) => {
+test('pages: layout and accessibility', async ({ own: page }) => {
   const audit = new Audit()
   await observe(page)
   const mesh = (await meshesOf(page))[100] as string
@@ -101,19 +96,6 @@ test('pages: layout and accessibility', async ({ own: page, browser }) => {
     await audit.look(page, address, address.replace(/[0-9a-f-]{36}/g, '…'))
   }
 
-  const recording = loadRecording()
-  const { url, server } = await startReplay(recording, new Set())
-  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' })
-  const replayed = await context.newPage()
-  await observe(replayed)
-  await replayed.clock.setFixedTime(recording.now)
-  for (const [name, address, view] of viewsOf(recording)) {
-    await context.addCookies([{ name: VIEW, value: view, url }])
-    await audit.look(replayed, url + address, `${name} (recorded)`, true)
-  }
-  await context.close()
-  server.closeAllConnections()
-  server.close()
   report('ui_cls_max', audit.shift, { page: audit.where, pages: audit.pages })
   report('ui_axe_violations', audit.violations, { pages: audit.pages })
 })

@@ -1,4 +1,6 @@
-"""Find import cycles among the modules of a Rust crate.
+"""Refuse import cycles among the modules of the Rust crates: `rust_modules.py [FOLDER]`, this repository by default.
+
+import-linter refuses those of Python, Biome those of TypeScript.
 
 A module imports another if it names its path (`crate::a::b`, `super::b`), or an item that a parent re-exports from it.
 Modules are compared with their siblings, folders as a whole. Imports between a module and its own children do not
@@ -6,16 +8,27 @@ count, nor do those of tests.
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 Module = tuple[str, ...]
 
 _COMMENT = re.compile(r"//[^\n]*")
 _USE = re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))?[ \t]+)?use\s+([^;]+);", re.MULTILINE)
 _PATH = re.compile(r"\b(?:crate|super|self)(?:\s*::\s*\w+)+")
 _REEXPORT = re.compile(r"^[ \t]*pub(?:\([^)]*\))?[ \t]+use\s+([^;]+);", re.MULTILINE)
+
+
+def main(root: Path = ROOT) -> int:
+    """Print each cycle; the exit code says whether there is any."""
+    folders = [folder for folder in sorted((root / "agent").glob("**/src")) if "target" not in folder.parts]
+    found = [(folder.relative_to(root), cycle) for folder in folders for cycle in cycles_of(folder)]
+    for folder, cycle in found:
+        print("import cycle:", " → ".join(f"{folder}/{'::'.join(module)}" for module in cycle))
+    return 1 if found else 0
 
 
 def cycles_of(folder: Path) -> list[list[Module]]:
@@ -113,3 +126,7 @@ def _cycle(graph: dict[Module, set[Module]]) -> list[Module] | None:
         cycle: list[Module] = error.args[1]
         return cycle[::-1]
     return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(Path, sys.argv[1:])))

@@ -18,8 +18,6 @@ import grimp
 from lab.benchmarks import figures
 from sinemora.kit.http.encoding import CODINGS, compress
 
-import import_cycles
-
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = ROOT / ".tools" / "test-runs.json"
 CODE = {".py", ".pyi", ".rs", ".ts", ".tsx", ".css"}
@@ -52,8 +50,6 @@ def main() -> None:
     figures.report("size_pictures_mb", sum(pictures) / 1e6, pictures=len(pictures))
     words = sum(len((ROOT / name).read_text("utf-8").split()) for name in files if name.endswith(".md"))
     figures.report("docs_words", words)
-    found = list(import_cycles.cycles(ROOT))
-    figures.report("size_import_cycles", len(found), cycles=found)
     layers = layers_of_rooms()
     arrows = upward_arrows(layers)
     rooms = [path for path in (ROOT / "backend" / "sinemora").iterdir() if is_room(path)]

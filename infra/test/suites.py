@@ -62,7 +62,7 @@ SUITES = [
     Suite("mypy", "backend", ("mypy", *TYPED), env=LAB),
     Suite("mypy-bench", "agent/bench", (*MYPY, "."), env=LAB),
     Suite("import-linter", "backend", ("lint-imports",)),
-    Suite("import-cycles", "backend", ("python", "../infra/test/import_cycles.py")),
+    Suite("rust-modules", "backend", ("python", "../infra/test/rust_modules.py")),
     Suite("manifests", "backend", ("python", "../infra/test/manifests.py")),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite(
@@ -137,7 +137,7 @@ SUITES = [
 TESTS = ("badday", "cargo-test", "fuzz", "interop", "guests", "vitest", "pytest", "playwright")
 # `make check`: no database, no browser, no packets, no rendered components. The plug-in keeps the tests of pure code.
 CHECKS = (
-    *("ruff", "ruff-format", "mypy", "import-linter", "import-cycles", "manifests"),
+    *("ruff", "ruff-format", "mypy", "import-linter", "rust-modules", "manifests"),
     *("biome", "tsc", "rustfmt", "clippy"),
 )
 QUICK = (

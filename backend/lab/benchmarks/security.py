@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation limited hostile fuzz
+make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation hostile fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -12,27 +12,22 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from fastapi import FastAPI
-from sqlalchemy import text
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.securing import endless, isolation, limited, stalls
-from lab.benchmarks.securing.fuzz import fuzzed, fuzzed_over_http
+from lab.benchmarks.securing import endless, isolation, stalls
+from lab.benchmarks.securing.fuzz import fuzzed
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
 from lab.benchmarks.storing.product import Product, World, key_of, running, session_of
 from lab.benchmarks.storing.programs import use_broker
 from sinemora.access.tenants.models import Role
-from sinemora.access.tenants.service import create_owner
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from sinemora.main import create_app
 
 REQUESTS = 200_000
-OVER_HTTP = 2_000
 STALL_S = 30.0
 ENDLESS_S = 5.0
 AGENT_BENCH = Path(__file__).resolve().parents[3] / "agent" / "bench"
@@ -57,12 +52,8 @@ def memory(product: Product) -> None:
 
 
 def apart(product: Product) -> None:
-    """Count rows of another tenant that injected SQL reads; measure what keeping tenants apart costs."""
-    world, other = _measured_world(product, "apart"), _other_tenant()
-    with system_session() as session:
-        victim_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": product.tenant_id})
-    rows, reads = isolation.reached_rows(other, product.tenant_id, int(victim_key or 0))
-    figures.report("security_cross_tenant_rows", rows, reads=reads, escapes=len(isolation.ESCAPES))
+    """Measure what keeping tenants apart costs."""
+    world = _measured_world(product, "apart")
     paths = ["/v1/vms?limit=100", "/v1/zones", f"/v1/meshes/{world.mesh_id}/matrix?metric=p50"]
     app = _in_process()
 
@@ -73,12 +64,6 @@ def apart(product: Product) -> None:
     percent, by_path = asyncio.run(run())
     detail = {path: round(added, 1) for path, added in by_path.items()}
     figures.report("security_isolation_overhead_percent", percent, by_path=detail)
-
-
-def limits(_: Product) -> None:
-    """Count what limited callers learn of hidden meshes."""
-    found, sent = limited.leaks()
-    figures.report("security_limited_leaks", found, requests=sent)
 
 
 def agents(_: Product) -> None:
@@ -99,31 +84,24 @@ def fuzz(product: Product) -> None:
         agent = [("authorization", f"Bearer {world.credentials[0]}")]
         return {"editor": editor, "agent": agent, "owner": session_of(product.tenant_id, Role.owner)}
 
-    async def run() -> tuple[Any, dict[str, list[str]]]:
+    async def run() -> Any:
         async with started(app) as api:
             await furnished(api, contract, callers()["owner"], world)
             ids = await known_ids(api, contract, callers()["owner"])
             comment(f"known ids: {', '.join(f'{noun} {len(known)}' for noun, known in sorted(ids.items()))}")
-            return await fuzzed(api, contract, callers, requests, seed), ids
+            return await fuzzed(api, contract, callers, requests, seed)
 
-    tally, ids = asyncio.run(run())
-    over_http = fuzzed_over_http(product.url(""), contract, ids, editor, min(OVER_HTTP, requests // 10), seed + 1)
-    for one in (tally, over_http):
-        one.explain()
-    sent = tally.statuses.total() + over_http.statuses.total()
-    statuses = {str(status): count for status, count in sorted((tally.statuses + over_http.statuses).items())}
-    figures.report("security_bad_requests", sent, over_http=over_http.statuses.total(), statuses=statuses)
-    figures.report("security_500_inputs", tally.broken_count + over_http.broken_count)
+    tally = asyncio.run(run())
+    tally.explain()
+    statuses = {str(status): count for status, count in sorted(tally.statuses.items())}
+    figures.report("security_bad_requests", tally.statuses.total(), statuses=statuses)
+    figures.report("security_500_inputs", tally.broken_count)
 
 
 def _measured_world(product: Product, name: str) -> World:
     world = product.world(name, 4)
     eventful(product, world, measured(product, world))
     return world
-
-
-def _other_tenant() -> UUID:
-    return create_owner("Other", "other@sinemora.example", "a password of the bench").tenant_id
 
 
 def _key(product: Product, scope: str) -> list[tuple[str, str]]:
@@ -141,7 +119,6 @@ GROUPS: dict[str, Callable[[Product], None]] = {
     "stalls": stall,
     "endless": memory,
     "isolation": apart,
-    "limited": limits,
     "hostile": agents,
     "fuzz": fuzz,
 }

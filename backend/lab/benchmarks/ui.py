@@ -1,11 +1,10 @@
-"""Figures of the console in Chromium on a separate product: `make bench-ui` (some groups: ONLY=faults,keys).
+"""Figures of the console in Chromium on a separate product: `make bench-ui` (some groups: ONLY=faults,heap).
 
 speed    meshes of 100, 300 and 1,000 VMs and a list of 2,000; `ui_svg_…` is the time to draw as many cells as elements
          of an SVG in the same browser. While frames are counted, the mesh of 300 VMs reports windows
 pages    layout shifts and accessibility of all pages, while they load and loaded, light and dark
 faults   five faults in a simulated network of 100 VMs in 12 zones (another network: SEED=2), read from the page
 clicks   seven faults of a month of the same network, two of them over, by links and marks of the pages (SEED=2)
-keys     keys from the overview to a saved alert on the most unusual path
 heap     growth of the JavaScript heap of pages that stay open on that network (MINUTES=30)
 
 The pages are measured by `e2e/bench`, which passes the figures on.
@@ -46,7 +45,7 @@ WINDOW_S = 10
 LIVE_S = 900
 """Time for which the mesh of 300 VMs reports: longer than the run."""
 VMS_LISTED = 2_000
-GROUPS = ("speed", "pages", "faults", "clicks", "keys", "heap")
+GROUPS = ("speed", "pages", "faults", "clicks", "heap")
 # The product forgets the settings of this process.
 BROWSER = {name: value for name, value in os.environ.items() if name == "SINEMORA_CHROMIUM"}
 SEED = int(os.environ.get("SEED") or 1)
@@ -140,7 +139,7 @@ def simulated(product: Product, only: set[str]) -> None:
     """Measure the figures of a network that is fed live. Without faults there is no most unusual path."""
     with Network(product, SEED) as network:
         sights = [asdict(sight) for sight in network.break_down()]
-        inputs: dict[str, Any] = {"faults": {"sights": sights, "seed": SEED}, "keys": {}, "heap": {"minutes": MINUTES}}
+        inputs: dict[str, Any] = {"faults": {"sights": sights, "seed": SEED}, "heap": {"minutes": MINUTES}}
         for group in [name for name in inputs if name in only]:
             measure(product, group, network.sign_in, **inputs[group])
 
@@ -187,7 +186,7 @@ def main() -> None:
             speed(product)
         if "pages" in only:
             measure(product, "pages")
-        if only & {"faults", "keys", "heap"}:
+        if only & {"faults", "heap"}:
             simulated(product, only)
 
 

@@ -110,6 +110,9 @@ FORBIDDEN = [
     "CREATE TABLE mine (a int)",
     "ALTER TABLE zones DISABLE ROW LEVEL SECURITY",
     "DROP POLICY tenant ON zones",
+    "CREATE POLICY mine ON zones USING (true)",
+    "ALTER ROLE sinemora_app BYPASSRLS",
+    "SET row_security = off; SELECT * FROM zones",
     "SET ROLE sinemora_system",
     "SET SESSION AUTHORIZATION sinemora_owner",
 ]

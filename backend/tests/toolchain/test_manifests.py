@@ -31,10 +31,6 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_manifests_of_this_checkout_agree(manifests: ModuleType) -> None:
-    assert manifests.faults(ROOT) == []
-
-
 @pytest.mark.parametrize(
     ("manifest", "text", "other"),
     [

@@ -122,44 +122,6 @@ def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: Mod
     assert len(built) == 5
 
 
-def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -> None:
-    output = tmp_path / "built"
-
-    def fail() -> None:
-        output.touch()  # half made
-        raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        stamps.unless_unchanged("thing", "same", [output], fail)
-    assert stamps.unless_unchanged("thing", "same", [output], lambda: None) == ""
-
-
-@pytest.mark.parametrize("deleted", ["vite", "vite/package.json", "@types/node"])
-def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(
-    stamps: ModuleType, tmp_path: Path, deleted: str
-) -> None:
-    output = tmp_path / "node_modules"
-
-    def build() -> None:
-        for package in ("vite", "@types/node"):
-            (output / package).mkdir(parents=True, exist_ok=True)
-            (output / package / "package.json").touch()
-
-    def make() -> str:
-        note: str = stamps.unless_unchanged("thing", "same", [output], build)
-        return note
-
-    assert (make(), make()) == ("", "unchanged")
-    (output / ".cache").touch()  # what a tool adds later is no part of the output
-    assert make() == "unchanged"
-    (output / ".cache").unlink()
-    assert make() == "unchanged"
-    path = output / deleted
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
-    assert not stamps.intact("thing")
-    assert (make(), make()) == ("", "unchanged")
-
-
 def test_generated_code_that_was_deleted_is_made_again(
     stamps: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,24 +208,6 @@ def test_only_a_listed_test_runs_again(
     assert (tmp_path / "runs").read_text() == "b"
 
 
-def test_a_listed_name_covers_the_parameters_of_its_test(running: ModuleType) -> None:
-    listed = {"test_two::test_a": "a reason", "test_two::test_b[1]": "another"}
-    names = ("test_two::test_a", "test_two::test_a[x]", "test_two::test_b[1]", "test_two::test_b[2]", "test_two::test")
-    assert [running.may_run_again(name, listed) for name in names] == [True, True, True, False, False]
-
-
-def test_names_are_given_to_a_runner_that_forgets_them(running: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "runner").write_text(
-        'if [ "$1" = only ]; then test "$2 $3" = "a::b c" && echo "test result: ok. 2 passed; 0 failed; 0 ignored"\n'
-        "else echo 'test a::b ... FAILED\ntest d ... ok\ntest c ... FAILED'\n"
-        "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored'; exit 101; fi\n"
-    )
-    again = ("only", running.FAILED_NAMES)
-    listed = {"a::b": "a reason", "c": "another"}
-    tally = running.run(running.Suite("any", ".", ("sh", str(tmp_path / "runner")), "cargo", again=again), listed)
-    assert (tally.passed, tally.failed) == (3, 0)
-
-
 def test_suites_of_two_lanes_are_added_up_and_their_logs_kept(
     suites: ModuleType, running: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -274,14 +218,6 @@ def test_suites_of_two_lanes_are_added_up_and_their_logs_kept(
     assert shown.splitlines()[-1] == "1 passed, 1 failed"
     assert ("loud" in shown, "quiet" in shown) == (True, False)
     assert (tmp_path / "logs" / "test-good.log").read_text() == "quiet\n"
-
-
-def test_a_lane_that_has_ended_takes_suites_of_either(suites: ModuleType, running: ModuleType, tmp_path: Path) -> None:
-    waits = f"until [ -e {tmp_path}/taken ]; do sleep 0.05; done"
-    slow = running.Suite("slow", ".", ("timeout", "20", "sh", "-c", waits))
-    taken = running.Suite("taken", ".", ("touch", f"{tmp_path}/taken"), lane=suites.EITHER)
-    results = suites.run_all([slow, taken])
-    assert [(name, tally.passed) for name, tally in results.items()] == [("slow", 1), ("taken", 1)]
 
 
 def test_a_suite_that_needs_namespaces_is_not_run_without_them(

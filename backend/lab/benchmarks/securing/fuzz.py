@@ -4,8 +4,6 @@ import asyncio
 import os
 import random
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -86,28 +84,6 @@ def _caller_of(described: dict[str, Any]) -> str:
         return "agent"
     is_for_owners = described.get("x-person-only") or described["x-required-role"] in ("admin", "owner")
     return "owner" if is_for_owners else "editor"
-
-
-def fuzzed_over_http(
-    url: str, contract: dict[str, Any], ids: dict[str, list[str]], headers: Headers, requests: int, seed: int
-) -> Tally:
-    """Send a sample of bad requests over HTTP, as far as an HTTP client sends them."""
-    tally, rng = Tally(), random.Random(seed)
-    generator, every = BadRequests(contract, rng, ids), _selected(operations(contract))
-    while tally.statuses.total() < requests:
-        request = generator.of(rng.choice(every))
-        fields = dict(headers) | dict(request.headers)
-        fields.pop("content-length", None)
-        try:
-            sent = urllib.request.Request(url + request.target, request.body or None, fields, method=request.method)
-            with urllib.request.urlopen(sent, timeout=60) as answer:
-                is_stream = answer.headers.get_content_type() == "text/event-stream"
-                tally.add(request, answer.status, b"" if is_stream else answer.read())
-        except urllib.error.HTTPError as error:
-            tally.add(request, error.code, error.read())
-        except (ValueError, UnicodeError):
-            continue  # the client refuses to send it
-    return tally
 
 
 def _selected(every: list[Operation]) -> list[Operation]:

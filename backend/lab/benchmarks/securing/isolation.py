@@ -1,71 +1,20 @@
-"""Rows of other tenants that injected SQL reaches, and the cost of keeping tenants apart."""
+"""The cost of keeping tenants apart."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
-from uuid import UUID
 
 from sqlalchemy import Engine, create_engine, event, text
-from sqlalchemy.exc import ProgrammingError
 
 from lab.benchmarks.securing.bad_requests import BadRequest
 from lab.benchmarks.securing.in_process import InProcess
 from sinemora.kit import db
 from sinemora.kit.config import settings
-from sinemora.kit.db import SessionMaker, system_session, tenant_session
+from sinemora.kit.db import SessionMaker
 
-# What an attacker who can run SQL tries first.
-ESCAPES = (
-    "SELECT set_config('sinemora.tenant_id', '*', true), set_config('sinemora.tenant_key', '*', true)",
-    "SET sinemora.tenant_id = '*'",
-    "SET row_security = off",
-    "SET ROLE sinemora_system",
-    "SET ROLE sinemora_owner",
-    "SET SESSION AUTHORIZATION sinemora_system",
-    "ALTER TABLE zones DISABLE ROW LEVEL SECURITY",
-    "DROP POLICY tenant ON zones",
-    "CREATE POLICY mine ON zones USING (true)",
-    "ALTER ROLE sinemora_app BYPASSRLS",
-    "RESET ALL",
-)
-_COLUMNS = (
-    "SELECT c.table_name, c.column_name FROM information_schema.columns c JOIN information_schema.tables t"
-    " USING (table_schema, table_name) WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
-    " AND c.column_name IN ('tenant_id', 'tenant_key')"
-)
 PAIRS = 10
 REQUESTS = 40
-
-
-def reached_rows(attacker: UUID, victim: UUID, victim_key: int) -> tuple[int, int]:
-    """Return the rows of `victim` that SQL of `attacker` reads after each escape, and the number of reads tried."""
-    with system_session() as session:
-        columns = [(str(table), str(column)) for table, column in session.execute(text(_COLUMNS))]
-    seen = reads = 0
-    for escape in ESCAPES:
-        for table, column in columns:
-            other = victim if column == "tenant_id" else victim_key
-            try:
-                with tenant_session(attacker) as session:
-                    connection = session.connection()
-                    _try(connection, escape)
-                    query = text(f"SELECT count(*) FROM {table} WHERE {column} = :other")
-                    seen += int(connection.execute(query, {"other": other}).scalar() or 0)
-                    reads += 1
-            except ProgrammingError:
-                reads += 1  # a role that may not read the table
-    return seen, reads
-
-
-def _try(connection: object, escape: str) -> None:
-    """Run an escape; a refused one leaves the transaction usable."""
-    nested = connection.begin_nested()  # type: ignore[attr-defined]
-    try:
-        connection.execute(text(escape))  # type: ignore[attr-defined]
-        nested.commit()
-    except ProgrammingError:
-        nested.rollback()
 
 
 async def overhead_percent(
