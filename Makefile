@@ -171,9 +171,9 @@ bench-first-hour: ## How soon a new installation shows something, and what the c
 bench-badday: ## What faults of each part, alone and in pairs, cost reports and alerts (some: ONE_OF=stop-api,busy+disk-full)
 	$(PREPARE) bench-badday >&2
 	@ONE_OF="$(ONE_OF)" $(RUN) --in backend python -m lab.soak.badday
-soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; VMS=20 AGENTS=2 FAULTS='api killed')
+soak: ## Run the product for a day under load, replacements and injected faults; count what is lost or grows (HOURS=24 or MINUTES=20; AGENTS=2 FAULTS='kill-api')
 	$(PREPARE) soak >&2
-	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" VMS="$(VMS)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak
+	@HOURS="$(HOURS)" MINUTES="$(MINUTES)" AGENTS="$(AGENTS)" FAULTS="$(FAULTS)" $(RUN) --in backend python -m lab.soak
 bench-size: ## How much code, pictures and rooms there are, and how long the last test runs took
 	$(PREPARE) backend >&2
 	@$(RUN) --in backend python ../infra/test/size.py

@@ -7,20 +7,18 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lab.waits import until
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.services import answers
 
 EMAIL = "owner@sinemora.example"
 PASSWORD = "correct horse battery"
 _STOP_S = 120.0
-_PAUSE_S = 0.1
-_PAUSE_MOST_S = 0.5
 
 
 class EmbeddedProduct:
@@ -80,16 +78,12 @@ class EmbeddedProduct:
 
     def until(self, true: Callable[[], bool], what: str, timeout_s: float = 300) -> None:
         """Return when a condition holds. AssertionError with the output when that takes long or the product ends."""
-        began_s = time.monotonic()
-        deadline_s = began_s + timeout_s
-        while not true():
-            now_s = time.monotonic()
-            if self.process.poll() is not None or now_s > deadline_s:
-                state = self.folder.read_state()
-                raise AssertionError(f"not within {timeout_s:.0f} s: {what}: {self.output.read_text()}\n{state}")
-            # A look that takes long would keep a processor from the product.
-            time.sleep(min(_PAUSE_MOST_S, max(_PAUSE_S, 5 * (now_s - began_s))))
-            began_s = time.monotonic()
+
+        def holds() -> bool:
+            assert self.process.poll() is None, f"{what}: the product ended: {self.output.read_text()}"
+            return true()
+
+        until(holds, lambda: f"{what}: {self.output.read_text()}\n{self.folder.read_state()}", timeout_s)
 
     def stop(self) -> None:
         """Stop it as Ctrl-C does, if it runs."""

@@ -5,7 +5,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.waits import until
 from sinemora.kit.object_storage import Location
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -79,11 +79,7 @@ class ObjectStorageServer:
                 stderr=log,
                 process_group=0,  # Ctrl-C at a terminal reaches the caller, who stops it
             )
-        until = time.monotonic() + _START_S
-        while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"the storage does not start: {(self._folder / 'server.log').read_text()[-2000:]}")
-            time.sleep(0.05)
+        until(self._answers, lambda: f"the storage: {(self._folder / 'server.log').read_text()[-2000:]}", _START_S)
 
     def stop(self) -> None:
         """Stop the server; its objects stay."""

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,14 +17,12 @@ from pathlib import Path
 
 import psutil
 
+from lab.waits import until
+
 FILES = Path(__file__).resolve().parents[2] / "infra" / "proxy"
 _LIMIT_S = 60.0
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 """Debian keeps nginx and HAProxy where only root's PATH leads."""
-
-
-class StartError(RuntimeError):
-    """Error: a program does not start; its text has the log."""
 
 
 @dataclass
@@ -125,11 +122,11 @@ class Stand:
             )
 
     def _until(self, true: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-        until_s = time.monotonic() + _LIMIT_S
-        while not true():
-            if process.poll() is not None or time.monotonic() > until_s:
-                raise StartError(f"{process.args!r} does not start:\n{self.log.read_text()[-2000:]}")
-            time.sleep(0.02)
+        def holds() -> bool:
+            assert process.poll() is None, f"{process.args!r} does not start:\n{self.log.read_text()[-2000:]}"
+            return true()
+
+        until(holds, lambda: f"{process.args!r} starts:\n{self.log.read_text()[-2000:]}", _LIMIT_S)
 
 
 def _group(pid: int) -> int | None:

@@ -1,14 +1,14 @@
 """A synchronous standby of an embedded server, by the steps of docs/backup.md, for tests and benchmarks."""
 
-import os
 import shlex
-import signal
 import subprocess
-import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import psycopg
 
+from lab.waits import until
 from sinemora.operations.embedded.servers.postgres import APP_ROLE, DATABASE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.service_user import hand_over
 from sinemora.operations.embedded.servers.sockets import private_dir
@@ -33,7 +33,7 @@ class Standby:
         self.server = PostgresServer(folder, primary.user)
 
     def start(self) -> None:
-        """Copy the primary, follow it, and let its commits wait for this server. RuntimeError if that takes long."""
+        """Copy the primary, follow it, and let its commits wait for this server."""
         private_dir(self.server.data_dir, self.server.user)
         words = BASE.replace("FOLDER", str(self.server.cluster)).replace("PRIMARY", str(self._primary.socket_folder))
         name, *options = shlex.split(words)
@@ -48,7 +48,7 @@ class Standby:
             _until(connection, ("streaming", "sync"))
 
     def promote(self) -> None:
-        """Make it the primary; it takes writes when this returns. RuntimeError if that takes long."""
+        """Make it the primary; it takes writes when this returns."""
         with psycopg.connect(self.server.dsn(SUPERUSER), autocommit=True) as connection:
             if connection.execute(PROMOTE).fetchone() != (True,):
                 raise RuntimeError("the standby was not promoted within a minute")
@@ -71,30 +71,14 @@ class Standby:
 
 def kill(server: PostgresServer) -> None:
     """Kill a server as a power failure does; returns when its processes have ended."""
-    pid = int((server.cluster / "postmaster.pid").read_text().split()[0])
-    ended = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+    postmaster = psutil.Process(int((server.cluster / "postmaster.pid").read_text().split()[0]))
+    ended = [postmaster, *postmaster.children()]
     for one in ended:
-        try:
-            os.kill(one, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    ends_s = time.monotonic() + _LIMIT_S
-    while any(map(_runs, ended)):
-        if time.monotonic() > ends_s:
-            raise RuntimeError("the killed server still runs")
-        time.sleep(0.02)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in ("Z", "X")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+        with suppress(psutil.NoSuchProcess):
+            one.kill()
+    _, alive = psutil.wait_procs(ended, _LIMIT_S)
+    assert not alive, "the killed server still runs"
 
 
 def _until(connection: psycopg.Connection, state: tuple[str, str]) -> None:
-    ends_s = time.monotonic() + _LIMIT_S
-    while connection.execute(WATCH).fetchone() != state:
-        if time.monotonic() > ends_s:
-            raise RuntimeError(f"the standby is not {state} but {connection.execute(WATCH).fetchone()}")
-        time.sleep(0.05)
+    until(lambda: connection.execute(WATCH).fetchone() == state, f"the standby is {state}", _LIMIT_S)

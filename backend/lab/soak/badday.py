@@ -92,6 +92,7 @@ _TABLES = ("incidents", "probe_frames", "meshes")
 _VMS, _LINES = int(os.environ.get("NEIGHBOUR_VMS") or 1000), int(os.environ.get("LINES") or 2_200_000)
 FAULTS: dict[str, Fault] = {
     "none": Fault(lambda running: own.busy(0)),
+    "replace": Fault(lambda running: own.replaced(running.product)),
     **{f"kill-{name}": _program(own.killed, name, 0, ours=False) for name in _PROGRAMS},
     "kill-backend": Fault(lambda running: own.backend_killed(running.product)),
     **{f"stop-{name}": _program(own.stopped, name, STOPPED_S, ours=False) for name in _PROGRAMS},
@@ -143,10 +144,10 @@ def run(running: Day, name: str) -> Trial:
     before = sum(len(record.acknowledged) for record in running.records().values())
     began_at = time.time()
     with ExitStack() as rest:
-        over_at = _inject(running, [FAULTS[part] for part in name.split("+")], rest)
+        over_at = inject(running, [FAULTS[part] for part in name.split("+")], rest)
         due_at, works_from = max(bad_s, over_at or 0.0), over_at or began_at
         at = _notice(running, bad_s, due_at + _GIVEN_UP_S)
-        while not _works(running, works_from) and time.time() < due_at + _GIVEN_UP_S:
+        while not works(running, works_from) and time.time() < due_at + _GIVEN_UP_S:
             time.sleep(0.2)
         ended_at = time.time()
         time.sleep(max(0.0, start_s + SLOW_WINDOWS * WINDOW_S + _REPORTED_S - time.time()))
@@ -169,7 +170,7 @@ def run(running: Day, name: str) -> Trial:
     return trial
 
 
-def _inject(running: Day, chosen: list[Fault], rest: ExitStack) -> float | None:
+def inject(running: Day, chosen: list[Fault], rest: ExitStack) -> float | None:
     """Inject faults and wait until they are over. Return when that was for those that only we could end, else None."""
     with ExitStack() as held:
         for fault in chosen:
@@ -193,7 +194,7 @@ def _notice(running: Day, bad_s: float, until_at: float) -> float | None:
         time.sleep(0.2)
 
 
-def _works(running: Day, since: float) -> bool:
+def works(running: Day, since: float) -> bool:
     """Return whether reports have been acknowledged since a time, and all programs are up."""
     newest = running.fleets["steady"].record.latencies[-1:]
     up = all(child["state"] == "up" for child in running.product.children().values())

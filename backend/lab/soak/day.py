@@ -1,5 +1,6 @@
-"""A small tenant whose faults have to be notified, on a running product that trials disturb."""
+"""A running product that faults disturb, and a small tenant whose slow paths have to be notified."""
 
+import os
 import ssl
 import threading
 import time
@@ -19,24 +20,28 @@ from lab.benchmarks.storing.product import World, key_of, make_world
 from lab.embedded_product import EmbeddedProduct
 from lab.proxy_stand import Stand
 from lab.soak import store
+from lab.soak.faults import QUEUE_REPORTS
 from lab.soak.fleet import Fleet, Record
 from lab.soak.product_faults import Disk, small_disk
+from lab.soak.readers import Reader
 from lab.soak.senders import LiveFleet
-from lab.soak.site import BURST_VMS, QUEUE_REPORTS, readiness, use_settings
 from sinemora.access.tenants.service import create_owner
 from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
 from sinemora.alerts.rules.service import create_default_rules
+from sinemora.kit.config import Settings
 from sinemora.kit.db import dispose, tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.operations.embedded.services import use_settings_of
 from sinemora_client.commands import Terminal
 
 SLOW_WINDOWS = 3
 _SMALL_VMS = 8
 """VMs of the small tenant. Each trial has a path of its own: one that returns before its end was told has no notice."""
-_STEADY_VMS, _BEHIND_VMS = 10, 3
+_STEADY_VMS, _BEHIND_VMS, _BURST_VMS = 10, 3, 50
 _SETTLED_S = 35.0
 _STARTED_S = 600.0
-_PASSWORD = "correct horse battery"
+OWNER = "small@sinemora.example"
+"""The owner of the small tenant, with the password of the demonstration's."""
 
 
 class _Windows(list[Report]):
@@ -76,10 +81,11 @@ class FaultyFleet(LiveFleet):
 
 @dataclass
 class Day:
-    """Parts of a day. `steady` sends ten old windows a second, `behind` three through the gateway.
+    """Parts of a day. Ten VMs of `steady` send old windows, three of `behind` through the gateway.
 
-    `burst` and `wrong` are for faults, as in a soak. `samples`: status of /readyz each second, empty without an answer.
-    `disk`: that of the data folder alone. `lost`: acknowledged windows that were found not to be stored.
+    `burst` and `wrong` are for faults; `readers` are people at the console, of a soak. `samples`: status of /readyz
+    each second, empty without an answer. `disk`: that of the data folder alone. `lost`: acknowledged windows that were
+    found not to be stored.
     """
 
     product: EmbeddedProduct
@@ -94,6 +100,7 @@ class Day:
     samples: list[tuple[float, str]] = field(default_factory=list)
     burst: Record = field(default_factory=Record)
     wrong: list[str] = field(default_factory=list)
+    readers: list[Reader] = field(default_factory=list)
     trials: int = 0
     lost: set[tuple[str, int, int]] = field(default_factory=set)
 
@@ -104,7 +111,7 @@ class Day:
     def tenant(self, name: str) -> UUID:
         """Create a tenant."""
         mark = f"{name}-{uuid4().hex[:6]}"
-        return create_owner(mark, f"{mark}@sinemora.example", _PASSWORD).tenant_id
+        return create_owner(mark, f"{mark}@sinemora.example", embedded_product.PASSWORD).tenant_id
 
     def newly_lost(self) -> int:
         """Return the number of acknowledged windows that are not stored, without those returned before."""
@@ -120,11 +127,14 @@ class Day:
 
 
 @contextmanager
-def day() -> Iterator[Day]:
-    """Start a product on a disk of its own, and the small tenant; stop all of it afterwards."""
+def day(*, on_small_disk: bool = True, agents: int = 0, every_s: float = 1.0) -> Iterator[Day]:
+    """Start a product, on a disk of its own if possible, and the small tenant; stop all of it afterwards.
+
+    `agents` measure a demonstration mesh; VMs that send old windows send one each `every_s`.
+    """
     with ExitStack() as ends:
-        disk = ends.enter_context(small_disk())
-        if disk is None:
+        disk = ends.enter_context(small_disk()) if on_small_disk else None
+        if on_small_disk and disk is None:
             comment("not tried: faults of a disk, which take root and a loop device")
         listener = Listener()
         ends.callback(listener.close)
@@ -132,22 +142,24 @@ def day() -> Iterator[Day]:
             "SINEMORA_RECEIVER_NETWORKS": "127.0.0.0/8",
             "SINEMORA_ALERT_SETTLING_S": "0",
             "SINEMORA_INGEST_QUEUE_REPORTS": str(QUEUE_REPORTS),
+            "SINEMORA_DEMO_STORY": "off",
         }
         place = disk.folder if disk else None
-        product = ends.enter_context(embedded_product.running("badday", 0, place, **settings))
+        product = ends.enter_context(embedded_product.running("day", agents, place, **settings))
         product.until_up(_STARTED_S)
+        product.until(lambda: product.child("gateway").get("state") == "up", "the gateway serves", _STARTED_S)
         ends.callback(dispose)
         use_settings(product)
-        tenant_id = create_owner("Small", "small@sinemora.example", _PASSWORD).tenant_id
-        sizes = {"small": _SMALL_VMS, "steady": _STEADY_VMS, "behind": _BEHIND_VMS, "burst": BURST_VMS}
+        tenant_id = create_owner("Small", OWNER, embedded_product.PASSWORD).tenant_id
+        sizes = {"small": _SMALL_VMS, "steady": _STEADY_VMS, "behind": _BEHIND_VMS, "burst": _BURST_VMS}
         worlds = {name: make_world(tenant_id, name, size, zones=3) for name, size in sizes.items()}
         watch(product, tenant_id, worlds["small"], listener)
         small = FaultyFleet(product.port, worlds["small"])
         tls, gateway_port = _gateway(product.folder.path / "gateway")
         fleets = {
             "small": small,
-            "steady": Fleet(product.port, worlds["steady"], newest_s=int(time.time()) - 7200),
-            "behind": Fleet(gateway_port, worlds["behind"], reconnect=True, tls=tls),
+            "steady": Fleet(product.port, worlds["steady"], every_s, int(time.time()) - 7200),
+            "behind": Fleet(gateway_port, worlds["behind"], every_s, reconnect=True, tls=tls),
         }
         entrances = [(product.address, http()), (f"https://127.0.0.1:{gateway_port}", http(tls))]
         running = Day(product, listener, worlds, small, fleets, disk, ends, entrances)
@@ -157,6 +169,14 @@ def day() -> Iterator[Day]:
         ends.enter_context(_sampled(running))
         time.sleep(_SETTLED_S)
         yield running
+
+
+def use_settings(product: EmbeddedProduct) -> None:
+    """Give this process the product's settings, so that meshes are created in its database."""
+    for name in [name for name in os.environ if name.startswith(("SINEMORA_", "PG"))]:
+        del os.environ[name]
+    os.environ |= {name: value for name, value in product.env.items() if name.startswith("SINEMORA_")}
+    use_settings_of(Settings(), product.folder)
 
 
 def _gateway(files: Path) -> tuple[ssl.SSLContext, int]:
@@ -191,7 +211,7 @@ def _sampled(running: Day) -> Iterator[None]:
 
     def sample() -> None:
         while not ended.wait(1.0):
-            statuses = [readiness(address, http) for address, http in running.entrances]
+            statuses = [_readiness(address, http) for address, http in running.entrances]
             running.samples.append((time.time(), next((one for one in statuses if one != "ready"), "ready")))
 
     thread = threading.Thread(target=sample, daemon=True)
@@ -199,3 +219,12 @@ def _sampled(running: Day) -> Iterator[None]:
     yield
     ended.set()
     thread.join(30)
+
+
+def _readiness(address: str, http: httpx2.Client) -> str:
+    """Return the status of /readyz, empty without an answer."""
+    try:
+        status: str = http.get(f"{address}/readyz").json()["status"]
+    except (httpx2.HTTPError, ValueError, KeyError):
+        return ""
+    return status

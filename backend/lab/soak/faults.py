@@ -1,8 +1,6 @@
-"""Faults of a soak. Each is injected by the id of a process that the soak started, and returns when it is over."""
+"""Faults of reports: more than the API takes at once, and windows of another time."""
 
-import signal
 import time
-from collections.abc import Callable
 from typing import Protocol
 
 import httpx2
@@ -14,59 +12,26 @@ from lab.benchmarks.storing.product import World
 from lab.benchmarks.storing.worlds import peers, report, window
 from lab.embedded_product import EmbeddedProduct
 from lab.soak.fleet import Record
-from lab.soak.outages import Injected
 from lab.soak.product_faults import stopped
 from lab.soak.senders import Burst
-from lab.soak.site import QUEUE_REPORTS, Site
 
-STOPPED_S = 8.0
-STORAGE_AWAY_S = 15.0
+QUEUE_REPORTS = 100
+"""Size of the API's queue of reports. The default of 2,000 takes as many connections to fill."""
 FULL_WITHIN_S, FILLED_TRIES = 15.0, 3
 """Longest time until the queue is full, and how often it is tried. Agents are known for five seconds."""
-RECOVERED_WITHIN_S = 180.0
 _WINDOW_S = 10
 _HOUR_S, _DAY_S = 3600, 86_400
-_PAUSE_S = 0.2
 # More than the queue of the API takes at once.
 _BURST = 3 * QUEUE_REPORTS
 
 
 class Senders(Protocol):
-    """Parts of a soak or of a bad day that faults of reports need."""
+    """Parts of a day that faults of reports need."""
 
     product: EmbeddedProduct
     worlds: dict[str, World]
     burst: Record
     wrong: list[str]
-
-
-def _replace(site: Site) -> None:
-    """Replace API, workers and beat under load, as an upgrade does."""
-    site.product.do("replace")
-
-
-def _killed(name: str) -> Callable[[Site], None]:
-    def kill(site: Site) -> None:
-        restarts = site.product.child(name)["restarts"]
-        site.product.kill(name)
-        site.product.until(lambda: site.product.child(name)["restarts"] > restarts, f"{name} is started again")
-
-    return kill
-
-
-def _gateway_killed(site: Site) -> None:
-    site.gateway.end(signal.SIGKILL)
-    site.gateway.start()
-
-
-def _database_stopped(site: Site) -> None:
-    with stopped(site.product, "postgres"):
-        time.sleep(STOPPED_S)
-
-
-def _workers_stopped(site: Site) -> None:
-    with stopped(site.product, "watcher", "notifier", "worker", "mover"):
-        time.sleep(STOPPED_S)
 
 
 def queue_full(site: Senders) -> None:
@@ -102,49 +67,6 @@ def clock_late(site: Senders) -> None:
             site.wrong.append(f"a window from {start - now_s} s: {seen} instead of {right}")
         elif seen == "204":
             site.burst.acknowledged[world.vm_keys[0], start] = time.time()
-
-
-def _storage_away(site: Site) -> None:
-    """Stop the object storage, which the archiver of the database writes to."""
-    site.storage.stop()
-    time.sleep(STORAGE_AWAY_S)
-    site.storage.start()
-
-
-FAULTS: dict[str, Callable[[Site], None]] = {
-    "replace": _replace,
-    "api killed": _killed("api"),
-    "clock late": clock_late,
-    "worker killed": _killed("worker"),
-    "valkey killed": _killed("valkey"),
-    "database stopped": _database_stopped,
-    "object storage away": _storage_away,
-    "gateway killed": _gateway_killed,
-    "database killed": _killed("postgres"),
-    "queue full": queue_full,
-    "workers stopped": _workers_stopped,
-    "watcher killed": _killed("watcher"),
-}
-
-
-def inject(site: Site, fault: str, injected: list[Injected]) -> Injected:
-    """Inject a fault and wait until it is over and everything works; add when that was to `injected`, and return it.
-
-    An interrupted one is added as if it had recovered then.
-    """
-    began_at, over_at = time.time(), 0.0
-    recovered = True
-    try:
-        FAULTS[fault](site)
-        over_at = time.time()
-        until_s = time.monotonic() + RECOVERED_WITHIN_S
-        while recovered and not site.works(over_at):
-            time.sleep(_PAUSE_S)
-            recovered = time.monotonic() < until_s
-    finally:
-        now = time.time()
-        injected.append(Injected(fault, began_at, over_at or now, now if recovered else None))
-    return injected[-1]
 
 
 def _report(site: Senders, vm: int, start: int) -> bytes:

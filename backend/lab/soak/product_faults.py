@@ -43,6 +43,13 @@ def killed(product: EmbeddedProduct, *names: str) -> Iterator[Lasts]:
 
 
 @contextmanager
+def replaced(product: EmbeddedProduct) -> Iterator[Lasts]:
+    """Replace API, workers and beat, as an upgrade does."""
+    product.do("replace")
+    yield lambda: False
+
+
+@contextmanager
 def stopped(product: EmbeddedProduct, *names: str) -> Iterator[Lasts]:
     """Stop all processes of programs (SIGSTOP); those that still exist continue afterwards."""
     with _stopped(pids(product, *names)) as lasts:

@@ -10,9 +10,9 @@ from typing import Any
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.soak import logs, processes, store
+from lab.soak.day import Day
 from lab.soak.fleet import REFUSED
 from lab.soak.outages import Failure, Injected, failures_of, fault_at, outage_s, p99_s, unexplained
-from lab.soak.site import Site
 from lab.soak.watch import Observed, Watch
 
 LONG_S = 600.0
@@ -24,31 +24,29 @@ _JOBS_LIMIT_S = 60.0
 _SHOWN = 5
 
 
-def in_words(site: Site, one: Injected) -> str:
+def in_words(day: Day, one: Injected) -> str:
     """Return a line on a fault: how long it lasted, and the failures of callers so far."""
     if one.recovered_at is None:
         return "not recovered"
-    own = {who: failures_of(one, failures, [one]) for who, failures in _failures(site).items()}
+    own = {who: failures_of(one, failures, [one]) for who, failures in _failures(day).items()}
     seen = [f"{outage_s(failures):.1f} s for {who}" for who, failures in own.items()]
     return (
         f"lasted {one.over_at - one.began_at:.1f} s, recovered {one.recovery_s:.1f} s later; failures {', '.join(seen)}"
     )
 
 
-def report(site: Site, watch: Watch, taken_s: float, began_bytes: int, file: Path) -> None:
+def report(day: Day, watch: Watch, taken_s: float, began_bytes: int, file: Path) -> None:
     """Stop load and watch, count what is in the database, print the figures and write the file."""
     # Before the fleets stop, which makes their agents silent.
-    false = store.incidents([site.worlds["direct"], site.worlds["behind"]])
-    for reader in site.readers:
+    false = store.incidents([day.worlds["small"]])
+    for reader in day.readers:
         reader.stop()
-    records = {name: each.stop() for name, each in site.fleets.items()} | {"burst": site.burst}
-    site.gateway.await_empty_queue()
-    dead = store.dead_letters([job for reader in site.readers for job in reader.jobs], _JOBS_LIMIT_S)
-    refused = site.gateway.metric("refused_total")
+    records = {name: each.stop() for name, each in day.fleets.items()} | {"burst": day.burst}
+    dead = store.dead_letters([job for reader in day.readers for job in reader.jobs], _JOBS_LIMIT_S)
     observed = watch.stop()
     acknowledged = sum(len(record.acknowledged) for record in records.values())
-    missing = {name: store.missing(site.worlds[name], record.acknowledged) for name, record in records.items()}
-    twice, lacking = (sum(each) for each in zip(*map(store.merged_wrongly, site.worlds.values()), strict=True))
+    missing = {name: store.missing(day.worlds[name], record.acknowledged) for name, record in records.items()}
+    twice, lacking = (sum(each) for each in zip(*map(store.merged_wrongly, day.worlds.values()), strict=True))
     whole: dict[str, Any] = {"seconds": round(taken_s), "missing": missing, "dead_letters": dead}
     figures.report("soak_hours", taken_s / 3600, faults=len(observed.injected))
     figures.report(
@@ -59,29 +57,29 @@ def report(site: Site, watch: Watch, taken_s: float, began_bytes: int, file: Pat
     )
     figures.report("soak_duplicate_windows", twice)
     figures.report("soak_unmerged_windows", lacking)
-    figures.report("soak_dead_letters", len(dead) + refused, jobs=sum(len(reader.jobs) for reader in site.readers))
+    figures.report("soak_dead_letters", len(dead), jobs=sum(len(reader.jobs) for reader in day.readers))
     whole["incidents"] = false
-    whole |= _callers(site, observed) | _errors(observed) | _growth(observed, taken_s, began_bytes, acknowledged)
+    whole |= _callers(day, observed) | _errors(observed) | _growth(observed, taken_s, began_bytes, acknowledged)
     if taken_s >= LONG_S:
         # On a machine that is busy with its start an agent may be late for longer than the rule waits.
         figures.report("soak_false_alerts", len(false))
-        _latencies(site, observed)
+        _latencies(day, observed)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
     comment(f"everything that was counted: {file}")
 
 
-def _failures(site: Site) -> dict[str, list[Failure]]:
+def _failures(day: Day) -> dict[str, list[Failure]]:
     """Return the failures that agents and readers saw. The bursts are faults themselves."""
-    agents = [failure for name, record in site.records().items() if name != "burst" for failure in record.failures]
-    return {"agents": agents, "readers": [failure for reader in site.readers for failure in reader.seen.failures]}
+    agents = [failure for name, record in day.records().items() if name != "burst" for failure in record.failures]
+    return {"agents": agents, "readers": [failure for reader in day.readers for failure in reader.seen.failures]}
 
 
-def _callers(site: Site, observed: Observed) -> dict[str, Any]:
+def _callers(day: Day, observed: Observed) -> dict[str, Any]:
     """Report what callers saw: outages by fault, wrong answers, failures without a fault or while programs changed."""
-    injected, failures = observed.injected, _failures(site)
+    injected, failures = observed.injected, _failures(day)
     every = [failure for of_kind in failures.values() for failure in of_kind]
-    wrong = [*site.wrong, *(text for reader in site.readers for text in reader.seen.wrong)]
+    wrong = [*day.wrong, *(text for reader in day.readers for text in reader.seen.wrong)]
     wrong += [f"report: {why}" for _, why in failures["agents"] if why.isdigit() and why not in ("429", "503")]
     outside = unexplained(every, injected)
     replaced = [why for at, why in every if fault_at(at, injected) == "replace" and (why == REFUSED or why[0] == "5")]
@@ -105,7 +103,7 @@ def _callers(site: Site, observed: Observed) -> dict[str, Any]:
         ],
         "wrong_answers": wrong,
         "unexplained_failures": outside,
-        "stream_events": sum(reader.seen.events for reader in site.readers),
+        "stream_events": sum(reader.seen.events for reader in day.readers),
     }
 
 
@@ -149,10 +147,10 @@ def _worst(figure: str, values: dict[str, float]) -> None:
     figures.report(figure, values[name], process=name)
 
 
-def _latencies(site: Site, observed: Observed) -> None:
+def _latencies(day: Day, observed: Observed) -> None:
     """Report how long reports and pages took outside of faults."""
-    reports = [one for record in site.records().values() for one in record.latencies]
-    pages: Sequence[tuple[float, float]] = [one for reader in site.readers for one in reader.seen.latencies]
+    reports = [one for record in day.records().values() for one in record.latencies]
+    pages: Sequence[tuple[float, float]] = [one for reader in day.readers for one in reader.seen.latencies]
     for figure, latencies in (("soak_report_p99_ms", reports), ("soak_page_p99_ms", pages)):
         found = p99_s(latencies, observed.injected)
         if found is not None:

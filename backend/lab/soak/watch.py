@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from lab.benchmarks.figures import comment
 from lab.soak import processes
+from lab.soak.day import Day
 from lab.soak.logs import LogError, LogReader
 from lab.soak.outages import Injected
-from lab.soak.site import Site
 
 PROGRESS_S = 60.0
 SAMPLE_S = 15.0
@@ -26,12 +26,12 @@ class Observed:
 
 
 class Watch:
-    """Thread that observes a site until it is stopped. `left_s` returns the planned time that is left."""
+    """Thread that observes a day until it is stopped. `left_s` returns the planned time that is left."""
 
-    def __init__(self, site: Site, left_s: Callable[[], float]) -> None:
+    def __init__(self, day: Day, left_s: Callable[[], float]) -> None:
         self.observed = Observed()
-        self._site, self._left_s = site, left_s
-        self._logs = LogReader(site.logs)
+        self._day, self._left_s = day, left_s
+        self._logs = LogReader([day.product.folder.logs])
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -57,23 +57,24 @@ class Watch:
                 self._sample()
             if now_s >= progress_s:
                 progress_s += PROGRESS_S
-                comment(progress(self._site, self.observed, self._left_s()))
+                comment(progress(self._day, self.observed, self._left_s()))
             if self._stopped.wait(_LOGS_S):
                 return
 
     def _sample(self) -> None:
-        self.observed.samples += processes.sample(self._site.pids(), time.time())
+        pids = {name: child["pid"] for name, child in self._day.product.children().items() if child["pid"]}
+        self.observed.samples += processes.sample(pids, time.time())
 
     def _read_logs(self) -> None:
         self.observed.errors += self._logs.read(time.time())
 
 
-def progress(site: Site, observed: Observed, left_s: float) -> str:
+def progress(day: Day, observed: Observed, left_s: float) -> str:
     """Return the line of progress."""
-    records = list(site.records().values())
+    records = list(day.records().values())
     failures = sum(len(record.failures) for record in records)
     acknowledged = sum(len(record.acknowledged) for record in records)
-    read = sum(len(reader.seen.latencies) for reader in site.readers)
+    read = sum(len(reader.seen.latencies) for reader in day.readers)
     errors = sum(one.is_traceback for one in observed.errors)
     newest = {one.name: one for one in observed.samples}
     memory = sum(one.memory_mib for one in newest.values())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lab.soak import logs
-from lab.soak.faults import FAULTS
+from lab.soak.__main__ import FAULTS
 from lab.soak.logs import LogReader, errors_of
 from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, gap_s, outage_s, p99_s, unexplained
 from lab.soak.processes import LIFE_S, WARM_S, Sample, growth

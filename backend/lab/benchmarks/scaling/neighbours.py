@@ -32,10 +32,9 @@ from lab.benchmarks.store import fill
 from lab.benchmarks.storing.product import World, key_of, make_world
 from lab.benchmarks.storing.worlds import reports
 from lab.embedded_product import EmbeddedProduct
-from lab.soak.day import FaultyFleet, watch
+from lab.soak.day import FaultyFleet, use_settings, watch
 from lab.soak.fleet import Fleet
 from lab.soak.senders import LiveFleet
-from lab.soak.site import use_settings
 from sinemora.access.tenants.service import create_owner
 from sinemora.alerts.rules.service import create_default_rules
 from sinemora.kit.db import tenant_session
