@@ -57,7 +57,7 @@ IMPORTED = {
     ),
     "advise": (
         "sinemora.advisors.command",
-        "Ask the advisors: price, fairness, transports, transfers, shaping (API key).",
+        "Ask the advisors: price, fairness, transports, shaping (API key).",
     ),
     "evidence": ("sinemora.alerts.evidence.command", "Write and verify signed evidence of incidents."),
     "network-topology": (

@@ -27,7 +27,6 @@ from sinemora.advisors.bulk import routes as bulk
 from sinemora.advisors.compute_mix import routes as compute_mix
 from sinemora.advisors.fairness import routes as fairness
 from sinemora.advisors.shaping import routes as shaping
-from sinemora.advisors.transfers import routes as transfers
 from sinemora.advisors.transport import routes as transport
 from sinemora.alerts import named
 from sinemora.alerts.detection import routes as detection
@@ -141,7 +140,6 @@ ROUTERS = (
     compute_mix.router,
     fairness.router,
     transport.router,
-    transfers.router,
     bulk.router,
     shaping.router,
     overview.router,

@@ -1,1 +1,1 @@
-"""Advisors: findings about price, fairness, transports, transfers and shaping from the measurements of a tenant."""
+"""Advisors: findings about price, fairness, transports and shaping from the measurements of a tenant."""

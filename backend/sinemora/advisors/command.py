@@ -16,9 +16,7 @@ from sinemora_client.models import FairnessOf
 app = Typer(rich_markup_mode=None)
 advise = Typer(rich_markup_mode=None)
 price_lists = Typer(rich_markup_mode=None)
-app.add_typer(
-    advise, name="advise", help="Ask the advisors: price, fairness, transports, transfers, shaping (API key)."
-)
+app.add_typer(advise, name="advise", help="Ask the advisors: price, fairness, transports, shaping (API key).")
 advise.add_typer(shaping)
 advise.add_typer(price_lists, name="price-lists", help="Manage price lists.")
 advise.add_typer(price_basis, name="price-basis", help="Manage the price bases of applications.")
@@ -102,38 +100,6 @@ def transport(client: Terminal, file: Question) -> None:
         for fired in result["fired"]
     ]  # fmt: skip
     client.print_result(result, ("part", "choice", "rule", "measurement", ""), rows)
-
-
-@api_command(advise)
-def transfers(client: Terminal, file: Question) -> None:
-    """Plan the rates, connections and order of a shuffle or broadcast."""
-    result = client.read("/v1/advisors/transfer-plans", yaml_of(file))
-    rows = [
-        (row["order"], row["source"], row["target"], f"{row['size_bytes'] / 1e6:.4g} MB",
-         f"{row['rate_mbit']:.4g} Mbit/s", row["connections"], f"{row['finish_s']:.4g} s")
-        for row in result["transfers"]
-    ]  # fmt: skip
-    client.print_result(result, ("order", "source", "target", "size", "rate", "connections", "done after"), rows)
-    client.print_line(
-        f"Done in {result['finish_s']:.4g} s; with fair sharing in {result['fair_finish_s']:.4g} s;"
-        f" never before {result['bound_s']:.4g} s ({result['bottleneck']})."
-    )
-
-
-@api_command(advise, "traffic-shapes")
-def traffic_shapes(
-    client: Terminal,
-    mesh: Mesh = None,
-    minutes: Annotated[int, Option(help="Look-back, minutes.")] = 60,
-) -> None:
-    """Show which VMs of a mesh send in bursts, as in a sort, and which steadily, as in k-means."""
-    found = client.get(f"/v1/meshes/{client.mesh_id(mesh)}/traffic-shapes", minutes=minutes)
-    rows = [
-        (one["vm"]["name"], one["shape"], *(("-", "-") if one["idle_share"] is None else
-         (percent(one["idle_share"]), f"{one['peak_to_mean']:.3g}")), one["windows"])
-        for one in found
-    ]  # fmt: skip
-    client.print_result(found, ("VM", "traffic", "idle", "peak over mean", "windows"), rows)
 
 
 @api_command(price_lists, "list")

@@ -13,7 +13,6 @@ import type {
   ProviderPriceQuestion,
   ShapingQuestion,
   ShapingStudyFile,
-  TransferQuestion,
   TransportQuestion,
   TreatmentQuestion,
 } from './types'
@@ -104,18 +103,6 @@ export const transportQuery = (question: TransportQuestion) =>
     placeholderData: keepPreviousData,
     retry: false,
   })
-
-export const transferPlanQuery = (question: TransferQuestion) =>
-  queryOptions({
-    queryKey: ['advisors', 'transfers', question],
-    queryFn: () => post('/v1/advisors/transfer-plans', { body: question }),
-    placeholderData: keepPreviousData,
-    retry: false,
-  })
-
-/** Shapes of what the VMs of a mesh sent in the last hour. */
-export const trafficShapesQuery = (meshId: string) =>
-  reading(['advisors', 'traffic-shapes', meshId], '/v1/meshes/{mesh_id}/traffic-shapes', { path: { mesh_id: meshId } })
 
 /** `file` is the name of the file of the bursts, which are too long for a key. */
 

@@ -1,10 +1,10 @@
-/** The bulk sender: trials of transports and runs of planned transfers. */
+/** The bulk sender: trials of transports. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
 import { get, post } from './client'
 import { reading } from './query'
-import type { TransferRunInput, TransportTrialInput } from './types'
+import type { TransportTrialInput } from './types'
 
 const RUNNING_MS = 1000
 const LISTED_MS = 3000
@@ -37,9 +37,6 @@ export const bulkRunQuery = (runId: string) =>
 
 export const useStartTrial = () =>
   useAction((body: TransportTrialInput, key) => post('/v1/transport-trials', { body, key }), [['bulk-runs']])
-
-export const useRunTransfers = () =>
-  useAction((body: TransferRunInput, key) => post('/v1/transfer-runs', { body, key }), [['bulk-runs']])
 
 export const useStopBulkRun = () =>
   useAction((runId: string) => post('/v1/bulk-runs/{run_id}/stop', { path: { run_id: runId } }), [['bulk-runs']])

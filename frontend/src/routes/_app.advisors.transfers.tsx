@@ -1,21 +1,10 @@
-import { createFileRoute } from '@tanstack/react-router'
-import { transferSearch } from '~/features/advisors/transfers/question'
-import { TransfersPage } from '~/features/advisors/transfers/TransfersPage'
-import { strings } from '~/features/shell/strings'
+import { createFileRoute, redirect } from '@tanstack/react-router'
+import { strings } from '~/features/advisors/transport/strings'
 
+/** The address of a page that is gone: it leads to the advisor about transfers. */
 export const Route = createFileRoute('/_app/advisors/transfers')({
-  staticData: { title: strings.transfers, help: 'advisors#transfers' },
-  validateSearch: transferSearch,
-  component: TransfersRoute,
+  staticData: { title: strings.transport },
+  beforeLoad: () => {
+    throw redirect({ to: '/advisors/transport', replace: true })
+  },
 })
-
-function TransfersRoute() {
-  const search = Route.useSearch()
-  const navigate = Route.useNavigate()
-  return (
-    <TransfersPage
-      search={search}
-      onSearch={(question) => void navigate({ search: transferSearch({ ...question }), resetScroll: false })}
-    />
-  )
-}

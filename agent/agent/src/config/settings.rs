@@ -132,7 +132,7 @@ pub static SETTINGS: &[Setting] = &[
         .help("TCP port at which blocks of artifacts are served to other agents"),
     setting("bulk_sender", "BOOL").or("false").switch()
         .help("Send bytes to, and receive them from, the agents of the mesh that have it too, when an editor compares \
-               transports or runs planned transfers"),
+               transports"),
     setting("bulk_port", "PORT").or("8422")
         .help("TCP port at which the bulk sender receives; closed while it has no order"),
     setting("bulk_max_size", "SIZE").or("1GiB")

@@ -1,4 +1,4 @@
-//! Execution of an order: its steps phase after phase, within the limits of this agent.
+//! Execution of an order: its steps one after another, within the limits of this agent.
 
 use std::io;
 use std::net::SocketAddr;
@@ -88,33 +88,22 @@ impl Execution {
             .map_err(|error| format!("bulk_port: {first} cannot be opened: {error}"))
     }
 
-    /// Send phase after phase. A step that fails ends the order, since later ones would be compared with it.
+    /// Send step after step. One that fails ends the order, since later ones would be compared with it.
     fn send(&self, sender: &Sender<'_>) {
         let until_ns = self.order.starts_at_ns - self.clock.now_ns();
         let start = Instant::now() + Duration::from_nanos(u64::try_from(until_ns).unwrap_or(0));
         if self.abort.wait_until(start) {
             return;
         }
-        let steps = || {
-            let steps = self.order.steps.iter();
-            steps.filter(|step| step.role == BulkRole::Sender)
-        };
-        let mut phases: Vec<u16> = steps().map(|step| step.phase).collect();
-        phases.sort_unstable();
-        phases.dedup();
-        for phase in phases {
-            std::thread::scope(|scope| {
-                for step in steps().filter(|step| step.phase == phase) {
-                    if let Some(progress) = self.progress.step(step.index, BulkRole::Sender) {
-                        scope.spawn(move || sender.run(step, progress));
-                    }
-                }
-            });
-            let is_complete = steps().filter(|step| step.phase == phase).all(|step| {
-                let progress = self.progress.step(step.index, BulkRole::Sender);
-                progress.is_some_and(super::progress::StepProgress::is_complete)
-            });
-            if !is_complete {
+        let steps = self.order.steps.iter();
+        let mut sent: Vec<_> = steps.filter(|step| step.role == BulkRole::Sender).collect();
+        sent.sort_unstable_by_key(|step| step.phase);
+        for step in sent {
+            let Some(progress) = self.progress.step(step.index, BulkRole::Sender) else {
+                return;
+            };
+            sender.run(step, progress);
+            if !progress.is_complete() {
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! Bulk sender: sends bytes between agents of a mesh, to compare transports and to run planned transfers.
+//! Bulk sender: sends bytes between agents of a mesh, to compare transports.
 //!
 //! Off unless the setting `bulk_sender` is on. Its own limits hold, whatever the backend orders: bytes, rate, time, and
 //! one order at a time. It sends to and accepts from agents of the order alone, which prove that they know its secret

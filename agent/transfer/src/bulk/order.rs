@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-/// Transfers that the backend orders from several agents at once. Each end has its part of it.
+/// Transfers that the backend orders from two agents. Each end has its part of it.
 ///
 /// It is no part of the plan that is kept on disk: its secret is of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct BulkOrder {
 pub struct BulkStep {
     /// Number within the order, over all its agents.
     pub index: u16,
-    /// Steps of a phase run at once, and begin when the phase before has ended.
+    /// Place in the order of its steps, of which one runs at a time.
     pub phase: u16,
     pub role: BulkRole,
     /// The other end; `port` is that of the receiver.

@@ -1,1 +1,1 @@
-"""Bulk sender: trials of transports between two VMs, and planned transfers between many, by their agents."""
+"""Bulk sender: trials of transports between two VMs by their agents."""

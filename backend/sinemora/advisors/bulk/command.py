@@ -1,13 +1,12 @@
-"""`sinemora advise try`, `run-transfers` and `bulk-runs`: the bulk sender over the API."""
+"""`sinemora advise try` and `bulk-runs`: the bulk sender over the API."""
 
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
-from sinemora.kit.percent import percent, signed_percent
-from sinemora_client.commands import Mesh, Terminal, api_command, yaml_of
+from sinemora.kit.percent import percent
+from sinemora_client.commands import Mesh, Terminal, api_command
 
 bulk = Typer(rich_markup_mode=None)
 Run = Annotated[str, Argument(help="Id of the run.")]
@@ -55,28 +54,18 @@ def try_transport(
     _show(client, _followed(client, client.read("/v1/transport-trials", body), wait))
 
 
-@api_command(bulk, "run-transfers")
-def run_transfers(
-    client: Terminal,
-    file: Annotated[Path, Argument(help="YAML file as of `advise transfers`, with mesh; - for standard input.")],
-    wait: Wait = True,
-) -> None:
-    """Plan transfers between VMs and run them with the bulk sender: predicted and measured finish."""
-    _show(client, _followed(client, client.read("/v1/transfer-runs", yaml_of(file)), wait))
-
-
 @api_command(bulk, "bulk-runs")
 def bulk_runs(client: Terminal, run: Annotated[str | None, Argument(help="Id of one run.")] = None) -> None:
-    """List trials and runs of transfers, or show one."""
+    """List trials, or show one."""
     if run is not None:
         return _show(client, client.get(f"/v1/bulk-runs/{run}"))
     items = list(client.items("/v1/bulk-runs"))
     rows = [
-        (one["id"], one["created_at"][:19], one["mesh"]["name"], one["kind"], one["status"],
+        (one["id"], one["created_at"][:19], one["mesh"]["name"], one["status"],
          percent(one["progress"], 0), one["error"] or "")
         for one in items
     ]  # fmt: skip
-    client.print_result(items, ("id", "created", "mesh", "kind", "status", "sent", ""), rows)
+    client.print_result(items, ("id", "created", "mesh", "status", "sent", ""), rows)
 
 
 @api_command(bulk, "stop-bulk-run")
@@ -115,31 +104,23 @@ def _followed(client: Terminal, run: dict[str, Any], wait: bool) -> dict[str, An
 
 def _show(client: Terminal, run: dict[str, Any]) -> None:
     rows = [
-        (one["variant"] or "", f"{one['source']['name']} to {one['target']['name']}",
-         f"{one['size_bytes'] / 1e6:.4g} MB", one["connections"], _seconds(one["predicted_s"]),
-         _seconds(one["elapsed_s"]), f"{one['rate_mbit']:.4g} Mbit/s" if one["rate_mbit"] else "-",
+        (one["variant"], f"{one['source']['name']} to {one['target']['name']}",
+         f"{one['size_bytes'] / 1e6:.4g} MB", one["connections"],
+         "-" if one["elapsed_s"] is None else f"{one['elapsed_s']:.4g} s",
+         f"{one['rate_mbit']:.4g} Mbit/s" if one["rate_mbit"] else "-",
          f"{one['jain']:.3f}" if one["jain"] else "-", one["error"] or "")
         for one in run["transfers"]
     ]  # fmt: skip
-    header = ("", "path", "size", "connections", "predicted", "measured", "rate", "Jain", "")
+    header = ("", "path", "size", "connections", "time", "rate", "Jain", "")
     client.print_result(run, header, rows)
     for one in run["disturbance"]:
         before, during = (one[f"{when}_p99_us"] for when in ("before", "during"))
         if before is not None and during is not None:
             client.print_line(f"{one['path']}: p99 {before:.4g} µs before, {during:.4g} µs while bytes were sent")
-    if run["trial"] is not None:
-        client.print_line(run["trial"]["advice"])
-    finish = run["transfer_run"]
-    if finish is not None and finish["measured_s"] is not None:
-        error = signed_percent(finish["error_percent"] / 100)
-        client.print_line(f"Predicted {finish['predicted_s']:.4g} s, measured {finish['measured_s']:.4g} s ({error})")
+    client.print_line(run["trial"]["advice"])
     client.print_line(f"{run['id']}: {run['status']}" + (f", {run['error']}" if run["error"] else ""))
     if run["status"] == "failed":
         raise Exit(1)
-
-
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g} s"
 
 
 def _words(sender: dict[str, Any]) -> str:

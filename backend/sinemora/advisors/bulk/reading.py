@@ -17,13 +17,12 @@ from sinemora.advisors.bulk.orders import SILENT_FOR
 from sinemora.advisors.measured_path import delays_between, statistic_ns
 from sinemora.applications.schemas import Named
 from sinemora.fleet.inventory.models import Agent
-from sinemora.fleet.meshes.models import BulkKind, BulkOrder
+from sinemora.fleet.meshes.models import BulkOrder
 from sinemora.fleet.meshes.service import mesh_state
 from sinemora.kit.percent import percent, signed_percent
 from sinemora.measurements.aggregate.fairness import jain_index
 from sinemora.measurements.query.responses import DistributionItem
 
-_PATHS_MAX = 10
 _BEFORE = timedelta(minutes=1)
 _NEVER_BEGAN = "No report arrived: the agents did not run it."
 _OUT_OF_TIME = "The time of the run was over before all bytes were sent."
@@ -45,12 +44,10 @@ def summary(session: Session, row: BulkOrder) -> schemas.BulkRunSummary:
 def read(session: Session, row: BulkOrder) -> schemas.BulkRunRead:
     """Convert with transfers, result and disturbance."""
     transfers = [_transfer(row, at) for at in range(len(row.steps))]
-    of_trial = row.kind == BulkKind.trial
     return schemas.BulkRunRead(
         **_summary(session, row),
         transfers=transfers,
-        trial=_trial(row, transfers) if of_trial else None,
-        transfer_run=None if of_trial else _transfer_run(row, transfers),
+        trial=_trial(row, transfers),
         disturbance=_disturbance(session, row, transfers),
     )
 
@@ -88,7 +85,6 @@ def _summary(session: Session, row: BulkOrder) -> dict[str, Any]:
     return {
         "id": row.id,
         "mesh": Named(id=row.mesh_id, name=mesh_state(session, row.mesh_id).name),
-        "kind": row.kind,
         "status": status,
         "progress": sent / size if size else 0.0,
         "vms": [Named(id=id, name=name) for id, name in names.items()],
@@ -124,13 +120,12 @@ def _transfer(row: BulkOrder, at: int) -> schemas.BulkTransferRead:
     connections = [one for one in progress.get("connections", ()) if one["elapsed_us"]]
     rates = [one["bytes"] / one["elapsed_us"] for one in connections]
     ends = [one["elapsed_us"] for one in connections]
-    of_trial = row.kind == BulkKind.trial
     several = elapsed_s is not None and len(connections) > 1
     rate = step["rate_bytes_per_s"]
     started_ns = progress.get("started_at_ns", 0)
     return schemas.BulkTransferRead(
         index=at,
-        variant=trial.order_of(row.request["rounds"])[at] if of_trial else None,
+        variant=trial.order_of(row.request["rounds"])[at],
         source=Named(id=step["source_vm_id"], name=step["source"]),
         target=Named(id=step["target_vm_id"], name=step["target"]),
         size_bytes=step["bytes"],
@@ -142,7 +137,6 @@ def _transfer(row: BulkOrder, at: int) -> schemas.BulkTransferRead:
         rate_mbit=None if elapsed_s is None else step["bytes"] * 8e-6 / elapsed_s,
         jain=jain_index(rates) if several else None,
         slowest_share=max(ends) / fmean(ends) if several else None,
-        predicted_s=None if of_trial else step["bytes"] / rate,
         error=progress.get("error"),
     )
 
@@ -184,18 +178,6 @@ def _variant(
     )
 
 
-def _transfer_run(row: BulkOrder, transfers: Sequence[schemas.BulkTransferRead]) -> schemas.TransferRunRead:
-    predicted_s = max(one.predicted_s or 0.0 for one in transfers)
-    span = _span(transfers) if all(one.elapsed_s is not None for one in transfers) else None
-    measured_s = None if span is None else (span[1] - span[0]).total_seconds()
-    return schemas.TransferRunRead(
-        bound_s=row.request["bound_s"],
-        predicted_s=predicted_s,
-        measured_s=measured_s,
-        error_percent=None if measured_s is None else 100 * (predicted_s / measured_s - 1),
-    )
-
-
 def _span(transfers: Iterable[schemas.BulkTransferRead]) -> tuple[datetime, datetime] | None:
     """Return when the first transfer began and the last one ended, of those that ended."""
     spans = [
@@ -211,23 +193,19 @@ def _span(transfers: Iterable[schemas.BulkTransferRead]) -> tuple[datetime, date
 def _disturbance(
     session: Session, row: BulkOrder, transfers: Sequence[schemas.BulkTransferRead]
 ) -> list[schemas.DisturbanceRead]:
-    """Return the delays of the first paths before and while bytes were sent; none before the first transfer ended."""
+    """Return the delays of both directions before and while bytes were sent; none before the first transfer ended."""
     span = _span(transfers)
     if span is None:
         return []
     mesh = mesh_state(session, row.mesh_id)
     names = {member.id: member.name for member in mesh.members}
-    pairs: list[tuple[UUID, UUID]] = []
-    for pair in ((one.source.id, one.target.id) for one in transfers):
-        if pair not in pairs and pair[::-1] not in pairs:  # each stands for both directions
-            pairs.append(pair)
-    pairs = [pair for pair in pairs[:_PATHS_MAX] if names.keys() >= set(pair)]
-    if not pairs:
+    pair = (transfers[0].source.id, transfers[0].target.id)
+    if not names.keys() >= set(pair):
         return []
     # Whole windows: a run may be shorter than one.
     start, end = (_at_window(at, mesh.window_s, up) for at, up in zip(span, (False, True), strict=True))
-    during = delays_between(session, mesh, pairs, start, end)
-    before = delays_between(session, mesh, pairs, start - _BEFORE, start)
+    (during,) = delays_between(session, mesh, [pair], start, end)
+    (before,) = delays_between(session, mesh, [pair], start - _BEFORE, start)
     return [
         schemas.DisturbanceRead(
             path=f"{names[one]} to {names[other]}",
@@ -236,11 +214,7 @@ def _disturbance(
             during_p50_us=_us(loaded, "p50"),
             during_p99_us=_us(loaded, "p99"),
         )
-        for pair, befores, durings in zip(pairs, before, during, strict=True)
-        for (one, other), quiet, loaded in (
-            (pair, befores[0], durings[0]),
-            (pair[::-1], befores[1], durings[1]),
-        )
+        for (one, other), quiet, loaded in zip((pair, pair[::-1]), before, during, strict=True)
     ]
 
 

@@ -7,9 +7,9 @@ from fastapi import Query
 from sqlalchemy import select
 
 from sinemora.access.tenants.access import Editor, Viewer, signed_in_router
-from sinemora.advisors.bulk import orders, reading, requests, schemas
+from sinemora.advisors.bulk import orders, reading, schemas
 from sinemora.fleet.inventory.agents import AgentDep, signed_in_agents
-from sinemora.fleet.meshes.models import BulkOrder
+from sinemora.fleet.meshes.models import TRIAL, BulkOrder
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.http.paging import Page, Paging, Slice, paginate
@@ -29,13 +29,7 @@ def create_transport_trial(
     body: schemas.TransportTrialCreate, session: SessionDep, actor: Editor
 ) -> schemas.BulkRunRead:
     """Compare two transports between two VMs by alternated transfers. Both agents need the bulk sender."""
-    return reading.read(session, requests.start_trial(session, actor, body))
-
-
-@router.post("/transfer-runs", status_code=201, responses=responses(404, 409, 422))
-def create_transfer_run(body: schemas.TransferRunCreate, session: SessionDep, actor: Editor) -> schemas.BulkRunRead:
-    """Plan transfers between VMs and run them: filler bytes at the planned rates, all at once."""
-    return reading.read(session, requests.start_transfers(session, actor, body))
+    return reading.read(session, orders.start(session, actor, body))
 
 
 @router.get("/bulk-runs", responses=responses(422))
@@ -45,15 +39,17 @@ def list_bulk_runs(
     page: Paging,
     mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
 ) -> Page[schemas.BulkRunSummary]:
-    """List trials and runs of transfers, newest first. The newest 200 of a tenant are kept for 30 days."""
-    statement = select(BulkOrder) if mesh_id is None else select(BulkOrder).where(BulkOrder.mesh_id == mesh_id)
+    """List trials, newest first. The newest 200 of a tenant are kept for 30 days."""
+    statement = select(BulkOrder).where(BulkOrder.kind == TRIAL)
+    if mesh_id is not None:
+        statement = statement.where(BulkOrder.mesh_id == mesh_id)
     rows: Slice[BulkOrder] = paginate(session, statement, page, BulkOrder.created_at, BulkOrder.id, descending=True)
     return Page(items=[reading.summary(session, row) for row in rows.items], next_cursor=rows.next_cursor)
 
 
 @router.get("/bulk-runs/{run_id}", responses=responses(404))
 def read_bulk_run(run_id: UUID, session: SessionDep, actor: Viewer) -> schemas.BulkRunRead:
-    """Return a trial or a run of transfers: progress, measured times, and what it did to the measured delays."""
+    """Return a trial: progress, measured times, and what it did to the measured delays."""
     return reading.read(session, orders.get(session, run_id))
 
 

@@ -8,13 +8,10 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from sinemora.advisors.bulk.core.trial import TrialVerdict, Variant
-from sinemora.advisors.transfers.schemas import TransferPlanCreate
 from sinemora.applications.schemas import Named
-from sinemora.fleet.meshes.models import BulkKind
 from sinemora.kit.schemas import AgentWrite, Read, Write
 
 ROUNDS_MAX = 20
-TRANSFERS_MAX = 100
 _COUNT_MAX = 2**53
 Reference = Annotated[str, Field(min_length=1, max_length=100, description="Name or id")]
 
@@ -46,18 +43,6 @@ class TransportTrialCreate(Write):
         return self
 
 
-class TransferRunCreate(TransferPlanCreate):
-    """Transfers between VMs of `mesh`, planned and run: each at its planned rate and with its connections."""
-
-    @model_validator(mode="after")
-    def _on_a_mesh(self) -> Self:
-        if self.mesh is None or not self.transfers:
-            raise ValueError("a run needs `mesh` and `transfers` between its VMs")
-        if len(self.transfers) > TRANSFERS_MAX:
-            raise ValueError(f"a run has at most {TRANSFERS_MAX} transfers")
-        return self
-
-
 class BulkSenderRead(Read):
     """Bulk sender of a VM. Without one that is on, `is_on` is false and the others are null."""
 
@@ -85,7 +70,7 @@ class BulkTransferRead(Read):
     """One transfer of a run."""
 
     index: int
-    variant: Variant | None
+    variant: Variant
     source: Named
     target: Named
     size_bytes: int
@@ -97,7 +82,6 @@ class BulkTransferRead(Read):
     rate_mbit: float | None
     jain: float | None
     slowest_share: float | None
-    predicted_s: float | None
     error: str | None
 
 
@@ -131,15 +115,6 @@ class TrialRead(Read):
     advice: str
 
 
-class TransferRunRead(Read):
-    """Finish of planned transfers: predicted, and measured from the first connection to the last acknowledgement."""
-
-    bound_s: float
-    predicted_s: float
-    measured_s: float | None
-    error_percent: float | None
-
-
 class DisturbanceRead(Read):
     """Delays that the mesh measured in one direction: in the minute before, and while bytes were sent; null: none."""
 
@@ -155,7 +130,6 @@ class BulkRunSummary(Read):
 
     id: UUID
     mesh: Named
-    kind: BulkKind
     status: BulkStatus
     progress: float
     vms: list[Named]
@@ -168,11 +142,10 @@ class BulkRunSummary(Read):
 
 
 class BulkRunRead(BulkRunSummary):
-    """Run of the bulk sender with its transfers, its result by kind, and what it did to the measurements."""
+    """Run of the bulk sender with its transfers, its result, and what it did to the measurements."""
 
     transfers: list[BulkTransferRead]
-    trial: TrialRead | None
-    transfer_run: TransferRunRead | None
+    trial: TrialRead
     disturbance: list[DisturbanceRead]
 
 

@@ -12,7 +12,7 @@ from sinemora.fleet.meshes.plan import Member
 
 @dataclass(frozen=True)
 class BulkStepPlan:
-    """Transfer between two members. Steps of a phase run at once; `rate_bytes_per_s` caps all its connections."""
+    """Transfer between two members. Steps run by `phase`; `rate_bytes_per_s` caps all its connections."""
 
     index: int
     phase: int

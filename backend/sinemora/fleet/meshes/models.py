@@ -1,7 +1,6 @@
 """Tables of meshes, their members and enrolment tokens."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -139,15 +138,12 @@ class OnDemandMeasurement(Identified, TenantOwned, Base):
     requested_by: Mapped[str]
 
 
-class BulkKind(StrEnum):
-    """Purpose of an order of the bulk sender: the comparison of two transports, or planned transfers."""
-
-    trial = "trial"
-    transfers = "transfers"
+TRIAL = "trial"
+"""Kind of every order. Rows of another kind are of a version that ran planned transfers; nothing reads them."""
 
 
 class BulkOrder(Identified, TenantOwned, Base):
-    """Transfers between VMs of one mesh that their agents run by the bulk sender.
+    """Transfers between two VMs of one mesh that their agents run by the bulk sender.
 
     `steps` have source, target, bytes and transport; `progress` has the newest report of each by its number. The
     secret and the certificate of TLS are of this order alone, and null once it is over.
@@ -166,7 +162,7 @@ class BulkOrder(Identified, TenantOwned, Base):
     )
 
     mesh_id: Mapped[UUID]
-    kind: Mapped[BulkKind] = mapped_column(TEXT)
+    kind: Mapped[str] = mapped_column(TEXT, default=TRIAL)
     vm_ids: Mapped[list[UUID]] = mapped_column(ARRAY(Uuid))
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     certificate: Mapped[bytes | None] = mapped_column(LargeBinary)

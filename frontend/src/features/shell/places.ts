@@ -121,7 +121,6 @@ export function placeGroups(meshId: string | undefined, hasRoute: (route: string
             { name: strings.transport, link: { to: '/advisors/transport' } },
             { name: strings.shaping, link: { to: '/advisors/shaping' } },
             { name: strings.computeMix, link: { to: '/advisors/compute-mix' } },
-            { name: strings.transfers, link: { to: '/advisors/transfers' } },
             { name: strings.tailLab, link: { to: '/advisors/tail-lab' } },
             { name: strings.simulations, link: { to: '/simulations' } },
             { name: strings.learning, link: { to: '/curves/learning' } },

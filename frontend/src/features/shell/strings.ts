@@ -102,7 +102,6 @@ export const strings = {
   computeMix: 'Compute mix',
   fairness: 'Fairness',
   transport: 'Transport',
-  transfers: 'Transfers',
   shaping: 'Shaping',
   tailLab: 'Tail lab',
   pagesOf: (place: string) => `Pages of ${place}`,

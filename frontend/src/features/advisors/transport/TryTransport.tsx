@@ -10,7 +10,7 @@ import { NumberField, numberOf } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { ActionError, Notice } from '~/ui/State'
-import { strings } from '../strings'
+import { strings } from './bulkStrings'
 
 interface Props {
   mesh: string

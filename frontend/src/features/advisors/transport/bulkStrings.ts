@@ -1,4 +1,4 @@
-/** Texts of the bulk sender, which two advisors use. */
+/** Texts of trials by the bulk sender. */
 
 import { words } from '~/lib/words'
 
@@ -22,10 +22,6 @@ export const strings = {
     `Limits of these agents: ${rate} Mbit/s, ${size} MB and ${seconds} s in one run.`,
   compare: 'Compare',
   same: 'A and B are the same transport: change one.',
-  runTransfers: 'Run these transfers',
-  runLead:
-    'Agents of the VMs send filler bytes of these sizes at the planned rates, all at once. Capacities are limited to what their bulk senders allow.',
-  runNow: 'Run now',
   run: 'Run',
   runLower: 'the run',
   stop: 'Stop',
@@ -53,10 +49,6 @@ export const strings = {
   number: 'No.',
   pathOf: (source: string, target: string) => `${source} to ${target}`,
   size: 'Size',
-  predicted: 'Predicted',
-  finish: (predicted: string, measured: string, error: string) =>
-    `Predicted ${predicted}, measured ${measured}: the prediction is ${error} off.`,
-  finishPredicted: (predicted: string) => `Predicted ${predicted}.`,
   disturbance: 'What it did to the measured delays',
   disturbanceLead: 'Delays that the mesh measured in the minute before, and while bytes were sent.',
   beforeP50: 'p50 before',
@@ -66,9 +58,6 @@ export const strings = {
   earlier: 'Earlier runs',
   earlierLower: 'earlier runs',
   started: 'Started',
-  kind: 'Kind',
-  kinds: { trial: 'Comparison of transports', transfers: 'Planned transfers' },
-  vmsOf: (names: string, more: number) => (more > 0 ? `${names} and ${more} more` : names),
   error: 'Error',
   open: 'Open',
   openRun: (time: string) => `Open the run of ${time}`,

@@ -11,15 +11,13 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
-import { strings } from './strings'
+import { strings } from './bulkStrings'
 
 type Transfer = Run['transfers'][number]
 
 const seconds = (value: number | null | undefined) => (value == null ? NO_VALUE : formatDelay(1e9 * value))
 const megabytes = (bytes: number) => threeDigits(bytes / 1e6)
 const ratio = (value: number | null | undefined) => (value == null ? NO_VALUE : threeDigits(value))
-/** A run of more VMs shows them all when it is opened. */
-const VMS_NAMED = 4
 const isOver = ({ status }: Run) => status !== 'waiting' && status !== 'running'
 
 /** One run of the bulk sender: progress, result, transfers, and what it did to the measurements. */
@@ -31,7 +29,7 @@ export function BulkRun({ runId }: { runId: string }) {
         {(run) => (
           <div className={pageStyles.list}>
             <State run={run} />
-            {run.trial && <Variants trial={run.trial} />}
+            <Variants trial={run.trial} />
             <Transfers run={run} />
             {run.disturbance.length > 0 && <Disturbance rows={run.disturbance} />}
           </div>
@@ -68,19 +66,12 @@ function Result({ run }: { run: Run }) {
   const tone = run.status === 'failed' ? 'warn' : 'info'
   return (
     <Notice tone={tone} title={strings.statuses[run.status]}>
-      {run.error ?? run.trial?.advice ?? finishWords(run)}
+      {run.error ?? run.trial.advice}
     </Notice>
   )
 }
 
-function finishWords({ transfer_run: finish }: Run): string {
-  if (!finish) return ''
-  const predicted = seconds(finish.predicted_s)
-  if (finish.measured_s === null || finish.error_percent === null) return strings.finishPredicted(predicted)
-  return strings.finish(predicted, seconds(finish.measured_s), formatShare(Math.abs(finish.error_percent) / 100))
-}
-
-function Variants({ trial }: { trial: NonNullable<Run['trial']> }) {
+function Variants({ trial }: { trial: Run['trial'] }) {
   const rows = (['a', 'b'] as const).map((name) => ({ name, ...trial[name] }))
   return (
     <Records
@@ -105,7 +96,6 @@ function Variants({ trial }: { trial: NonNullable<Run['trial']> }) {
 }
 
 function Transfers({ run }: { run: Run }) {
-  const of = (transfer: Transfer) => (transfer.variant ? ` ${strings.variant[transfer.variant]}` : '')
   return (
     <Records
       low
@@ -113,19 +103,10 @@ function Transfers({ run }: { run: Run }) {
       rows={run.transfers}
       id={({ index }) => index}
       columns={[
-        { title: strings.number, cell: (row) => `${row.index + 1}${of(row)}`, as: 'head' },
+        { title: strings.number, cell: ({ index, variant }) => `${index + 1} ${strings.variant[variant]}`, as: 'head' },
         { title: strings.path, cell: ({ source, target }) => strings.pathOf(source.name, target.name) },
         { title: strings.size, cell: ({ size_bytes }) => `${megabytes(size_bytes)} MB`, as: 'number' },
         { title: strings.connections, cell: ({ connections }) => connections, as: 'number' },
-        ...(run.kind === 'transfers'
-          ? [
-              {
-                title: strings.predicted,
-                cell: ({ predicted_s }: Transfer) => seconds(predicted_s),
-                as: 'number' as const,
-              },
-            ]
-          : []),
         {
           title: strings.measured,
           cell: ({ elapsed_s, sent_bytes, size_bytes }) =>
@@ -168,11 +149,6 @@ function Disturbance({ rows }: { rows: Run['disturbance'] }) {
   )
 }
 
-function namesOf(vms: Run['vms']): string {
-  const names = vms.slice(0, VMS_NAMED).map(({ name }) => name)
-  return strings.vmsOf(names.join(', '), vms.length - names.length)
-}
-
 /** The newest runs of a mesh; one is opened in the page. */
 export function EarlierRuns({ mesh, onRun }: { mesh: string; onRun: (runId: string) => void }) {
   const query = useQuery(bulkRunsQuery(mesh))
@@ -189,8 +165,7 @@ export function EarlierRuns({ mesh, onRun }: { mesh: string; onRun: (runId: stri
             id={({ id }) => id}
             columns={[
               { title: strings.started, cell: ({ starts_at }) => formatMoment(new Date(starts_at), clock), as: 'head' },
-              { title: strings.kind, cell: ({ kind }) => strings.kinds[kind] },
-              { title: strings.vms, cell: ({ vms }) => namesOf(vms), as: 'wrap' },
+              { title: strings.vms, cell: ({ vms }) => vms.map(({ name }) => name).join(', '), as: 'wrap' },
               { title: strings.status, cell: ({ status }) => strings.statuses[status] },
               {
                 title: strings.open,
