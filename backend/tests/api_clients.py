@@ -18,6 +18,11 @@ def body_of(answer: Response) -> Any:
     return answer.json()
 
 
+def code_of(answer: Response) -> tuple[int, str]:
+    """Return the status of a refusal and the code of its problem."""
+    return answer.status_code, answer.json()["code"]
+
+
 @dataclass
 class Caller:
     """One caller with its own headers and cookies; every caller of a test shares one running API."""

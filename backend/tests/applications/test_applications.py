@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.api_clients import Member, MeshWorld, body_of
+from tests.api_clients import Member, MeshWorld, body_of, code_of
 from tests.applications.predicted import predicted
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
@@ -153,14 +153,12 @@ def test_a_version_of_an_own_curve_is_pinned(mesh: MeshWorld):
     assert (attached["id"], attached["origin"], attached["number"], attached["newest"]) == (curve["id"], "own", 1, 2)
     newer = mesh.owner.patch(f"{PATH}/{application['id']}", json={"curve": "mine"}).json()["curve"]
     assert newer["number"] == 2
-    refused = mesh.owner.delete(f"/v1/curves/{curve['id']}")
-    assert (refused.status_code, refused.json()["code"]) == (409, "curve_in_use")
+    assert code_of(mesh.owner.delete(f"/v1/curves/{curve['id']}")) == (409, "curve_in_use")
 
 
 def test_a_mesh_with_applications_stays_and_the_task_of_a_deleted_vm_waits(mesh: MeshWorld):
     application = mesh.owner.created(PATH, star())
-    refused = mesh.owner.delete(f"/v1/meshes/{mesh.id}")
-    assert (refused.status_code, refused.json()["code"]) == (409, "mesh_in_use")
+    assert code_of(mesh.owner.delete(f"/v1/meshes/{mesh.id}")) == (409, "mesh_in_use")
     assert mesh.owner.delete(f"/v1/vms/{application['tasks'][1]['vm']['id']}").status_code == 204
     left = mesh.owner.get(f"{PATH}/{application['id']}").json()["tasks"]
     assert [(task["name"], task["vm"] is None) for task in left] == [("a-1", False), ("b-1", True), ("c-1", False)]
@@ -323,7 +321,5 @@ def test_paths_and_zone_pairs_name_the_application_they_cost_most(mesh: MeshWorl
     assert one["worst"]["cost"] == pytest.approx(0, abs=0.01)
     assert (none["applications"], none["worst"]) == (0, None)
     assert (between["applications"], between["worst"]) == (2, both["worst"])
-    nowhere = mesh.owner.get(path, params={"selections": f"path:{uuid4()}:{ids['a-1']}"})
-    assert (nowhere.status_code, nowhere.json()["code"]) == (404, "path_unknown")
-    nonsense = mesh.owner.get(path, params={"selections": "nonsense"})
-    assert (nonsense.status_code, nonsense.json()["code"]) == (422, "selection_invalid")
+    assert code_of(mesh.owner.get(path, params={"selections": f"path:{uuid4()}:{ids['a-1']}"})) == (404, "path_unknown")
+    assert code_of(mesh.owner.get(path, params={"selections": "nonsense"})) == (422, "selection_invalid")

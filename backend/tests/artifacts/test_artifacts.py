@@ -18,7 +18,7 @@ from sinemora.artifacts.models import Chunking
 from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.signing import verifies
-from tests.api_clients import AgentCaller, Member, MeshWorld, body_of
+from tests.api_clients import AgentCaller, Member, MeshWorld, body_of, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -157,8 +157,7 @@ def test_an_artifact_for_some_vms_reaches_those_that_are_asked(owner: Member, me
     made = publish(owner, mesh, b"x", everywhere=False)
     a, b, _ = mesh.agents
     assert exchange(a)["artifacts"] == []
-    asked = owner.post(f"/v1/artifacts/{made['id']}/copies", json={"vm_ids": [str(a.vm_id)]})
-    assert asked.status_code == 202
+    assert owner.post(f"/v1/artifacts/{made['id']}/copies", json={"vm_ids": [str(a.vm_id)]}).status_code == 202
     assert [one["id"] for one in exchange(a)["artifacts"]] == [made["id"]]
     assert exchange(b)["artifacts"] == []
 
@@ -168,11 +167,9 @@ def test_nothing_happens_where_artifacts_are_off(owner: Member, mesh: MeshWorld)
     switch(owner, mesh, enabled=False)
     work = exchange(mesh.agents[0])
     assert (work["enabled"], work["artifacts"], work["peers"], work["serving_key"]) == (False, [], [], "")
-    refused = mesh.agents[0].get(f"/v1/agents/self/artifacts/{made['id']}/manifest")
-    assert refused.status_code == 404
+    assert mesh.agents[0].get(f"/v1/agents/self/artifacts/{made['id']}/manifest").status_code == 404
     body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed", "blocks": []}
-    refused = owner.post("/v1/artifacts", json=body)
-    assert (refused.status_code, refused.json()["code"]) == (409, "artifacts_off")
+    assert code_of(owner.post("/v1/artifacts", json=body)) == (409, "artifacts_off")
 
 
 def test_a_copy_that_waits_says_what_for(owner: Member, mesh: MeshWorld):
@@ -210,8 +207,7 @@ def test_tenants_share_neither_blocks_nor_names(owner: Member, other_owner: Memb
 
 def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
     digest = hashlib.sha256(b"x").hexdigest()
-    wrong = owner.put(f"/v1/artifact-blocks/{digest}", content=b"y")
-    assert (wrong.status_code, wrong.json()["code"]) == (422, "block_mismatch")
+    assert code_of(owner.put(f"/v1/artifact-blocks/{digest}", content=b"y")) == (422, "block_mismatch")
     body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed"}
     missing = owner.post("/v1/artifacts", json=body | {"blocks": [{"digest": digest, "size": 1}]})
     assert (missing.status_code, missing.json()["code"]) == (409, "blocks_missing")

@@ -82,8 +82,7 @@ def _no_cpu(mesh: MeshWorld, application: dict) -> str:
 
 
 def _other_zone(mesh: MeshWorld, application: dict) -> str:
-    answer = mesh.owner.patch(f"/v1/applications/{application['id']}", json={"zones": ["a", "b"]})
-    assert answer.status_code == 200
+    assert mesh.owner.patch(f"/v1/applications/{application['id']}", json={"zones": ["a", "b"]}).status_code == 200
     return "cache may not use the zone of c-2"
 
 

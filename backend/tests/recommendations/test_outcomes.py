@@ -12,7 +12,7 @@ from sinemora.applications.curves.core.library import published
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import load_instance, service, tasks
 from sinemora.recommendations.core import recency
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, code_of
 from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
 from tests.recommendations.asking import PATH, asked, declared, moved
@@ -201,8 +201,7 @@ def test_the_application_of_a_metric_is_on_its_mesh(mesh: MeshWorld, make_mesh):
     elsewhere = declared(second, vms=(second.agents[0].name, second.agents[1].name))
     ends = {"source_vm_id": str(mesh.agents[0].vm_id), "target_vm_id": str(mesh.agents[1].vm_id)}
     body = {"name": "cache", "mesh_id": str(mesh.id), "paths": [ends], "application_id": elsewhere["id"]}
-    answer = mesh.owner.post("/v1/metric-sources", json=body)
-    assert (answer.status_code, answer.json()["code"]) == (409, "application_elsewhere")
+    assert code_of(mesh.owner.post("/v1/metric-sources", json=body)) == (409, "application_elsewhere")
     source = mesh.owner.created("/v1/metric-sources", body | {"application_id": None})
     own = declared(mesh, "own", ("a-1", "b-1"))
     path = f"/v1/metric-sources/{source['id']}"

@@ -8,7 +8,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.jobs import service as jobs
 from sinemora.recommendations import explanation, tasks
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, code_of
 from tests.recommendations.asking import NEAR, PATH, asked, declared, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
 
@@ -63,8 +63,7 @@ def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker)
     assert (recommendation["steps"], recommendation["result"]["total"]) == ([], None)
     assert recommendation["moves"] == 0
-    answer = mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")
-    assert (answer.status_code, answer.json()["code"]) == (409, "moves_none")
+    assert code_of(mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")) == (409, "moves_none")
 
 
 def test_two_applications_change_places(mesh: MeshWorld, worker):
@@ -294,8 +293,7 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
     seen = mesh.owner.get(path).headers["ETag"]
     dismissed = mesh.owner.post(f"{path}/dismiss", json={"reason": "maintenance"}, headers={"If-Match": seen}).json()
     assert (dismissed["state"], dismissed["reason"]) == ("dismissed", "maintenance")
-    again = mesh.owner.post(f"{path}/accept")
-    assert (again.status_code, again.json()["code"]) == (409, "recommendation_decided")
+    assert code_of(mesh.owner.post(f"{path}/accept")) == (409, "recommendation_decided")
     assert [item["state"] for item in mesh.owner.get(PATH, params={"state": "dismissed"}).json()["items"]] == [
         "dismissed"
     ]
@@ -310,8 +308,7 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
     ],
 )
 def test_choices_that_the_policy_does_not_have_are_refused(mesh: MeshWorld, question):
-    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **question})
-    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert code_of(mesh.owner.post(PATH, json={"mesh": mesh.name, **question})) == (422, "request_invalid")
 
 
 @pytest.mark.parametrize(

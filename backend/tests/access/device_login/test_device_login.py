@@ -11,7 +11,7 @@ from sinemora.access.signin import tasks
 from sinemora.access.signin.models import OneTimeToken, Purpose
 from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import key_of
-from tests.api_clients import Caller, Member, body_of, join
+from tests.api_clients import Caller, Member, body_of, code_of, join
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -86,8 +86,7 @@ def test_both_decisions_are_in_the_audit_log(client: Caller, owner: Member):
 def test_a_refused_device_gets_no_key(client: Caller, owner: Member):
     begun = begin(client)
     decide(owner, begun, "deny")
-    answer = poll(client, begun)
-    assert (answer.status_code, answer.json()["code"]) == (400, "access_denied")
+    assert code_of(poll(client, begun)) == (400, "access_denied")
     assert owner.get("/v1/api-keys").json()["items"] == []
     assert decide(owner, begun).json()["code"] == "device_login_unknown"
 

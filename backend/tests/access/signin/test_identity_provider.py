@@ -21,7 +21,7 @@ from sinemora.kit.config import settings
 from tests.access.signin.conftest import actions, attempt, mails
 from tests.access.signin.provider import SECRET, Provider, running
 from tests.access.signin.test_single_sign_on import REDIRECT, callback, failure, inside, person, sign_in, start
-from tests.api_clients import Caller, Member, join
+from tests.api_clients import Caller, Member, code_of, join
 from tests.api_clients import sign_in as by_password
 from tests.dns_server import DnsServer, dns_server
 from tests.expiry import in_a_month
@@ -86,10 +86,6 @@ def worker(**claims: Any) -> dict[str, Any]:
 
 def enter(client: Caller, provider: Provider, claims: dict[str, Any], login: str) -> Member:
     return inside(client, sign_in(client, provider, claims, login, domain=DOMAIN))
-
-
-def code_of(answer: Any) -> tuple[int, str]:
-    return answer.status_code, answer.json()["code"]
 
 
 @pytest.mark.parametrize(

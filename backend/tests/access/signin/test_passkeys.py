@@ -8,7 +8,7 @@ from httpx2 import Response
 from sinemora.kit import config
 from tests.access.signin.authenticator import Authenticator
 from tests.access.signin.conftest import actions, attempt, browser, pending
-from tests.api_clients import Caller, Member, body_of
+from tests.api_clients import Caller, Member, body_of, code_of
 from tests.statements import execute
 
 ORIGIN = "https://sinemora.example.com"
@@ -87,8 +87,7 @@ def test_without_a_verified_user_a_passkey_does_not_replace_the_password(
 ):
     add(owner, key)
     key.verifies = False
-    answer = prove(client, key)
-    assert (answer.status_code, answer.json()["code"]) == (401, "passkey_refused")
+    assert code_of(prove(client, key)) == (401, "passkey_refused")
 
 
 def test_a_proof_is_valid_once(client: Caller, owner: Member, key: Authenticator):
@@ -162,8 +161,7 @@ def test_a_passkey_confirms_sensitive_changes(owner: Member, key: Authenticator)
     proof = key.use(options(owner, "/v1/account/confirmation-options"))
     assert owner.post("/v1/account/confirmations", json={"credential": proof}).status_code == 204
     assert owner.post("/v1/account/recovery-codes", json={}).status_code == 201
-    again = owner.post("/v1/account/confirmations", json={"credential": proof})
-    assert (again.status_code, again.json()["code"]) == (403, "confirmation_refused")
+    assert code_of(owner.post("/v1/account/confirmations", json={"credential": proof})) == (403, "confirmation_refused")
 
 
 @pytest.mark.parametrize(
@@ -214,5 +212,4 @@ def test_the_relying_party_is_the_host_of_the_installation(
 
 def test_an_address_has_no_passkeys(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(config.settings(), "public_url", "http://192.0.2.7:8420")
-    answer = client.post("/v1/auth/passkey-options")
-    assert (answer.status_code, answer.json()["code"]) == (409, "passkeys_unavailable")
+    assert code_of(client.post("/v1/auth/passkey-options")) == (409, "passkeys_unavailable")

@@ -9,7 +9,7 @@ from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.db import engine, system_session
 from tests.access.signin.conftest import App, actions, add_app, attempt, browser, known_device, mails, pending
-from tests.api_clients import PASSWORD, Caller, Member
+from tests.api_clients import PASSWORD, Caller, Member, code_of
 from tests.mail_server import MailServer
 from tests.statements import execute
 
@@ -39,10 +39,8 @@ def test_a_code_opens_one_session(client: Caller, protected: Protected):
     owner, app, _ = protected
     step, code = pending(client, owner.email), app.unused()
     assert send(step, code).status_code == 200
-    again = send(step, code)
-    assert (again.status_code, again.json()["code"]) == (401, "sign_in_expired")
-    replayed = send(pending(client, owner.email), code)
-    assert (replayed.status_code, replayed.json()["code"]) == (401, "second_factor_wrong")
+    assert code_of(send(step, code)) == (401, "sign_in_expired")
+    assert code_of(send(pending(client, owner.email), code)) == (401, "second_factor_wrong")
 
 
 def test_a_code_with_spaces_is_taken(client: Caller, protected: Protected):
@@ -102,8 +100,7 @@ def test_a_sign_in_waits_five_minutes_for_its_second_factor(client: Caller, prot
 def test_a_recovery_code_replaces_the_app_once(client: Caller, protected: Protected):
     owner, _, codes = protected
     assert len(codes) == 10
-    opened = send(pending(client, owner.email), codes[0].upper())
-    assert opened.status_code == 200
+    assert send(pending(client, owner.email), codes[0].upper()).status_code == 200
     assert send(pending(client, owner.email), codes[0]).json()["code"] == "second_factor_wrong"
     account = owner.get("/v1/account").json()
     assert account["recovery_codes_left"] == 9
@@ -141,8 +138,7 @@ def test_an_app_counts_once_a_code_confirmed_it(client: Caller, owner: Member, s
     assert setup["uri"].startswith("otpauth://totp/Sinemora:")
     assert setup["qr_code"].startswith("<svg")
     assert attempt(client, owner.email).status_code == 200
-    wrong = owner.post("/v1/account/totp/confirm", json={"code": "000000"})
-    assert (wrong.status_code, wrong.json()["code"]) == (409, "second_factor_wrong")
+    assert code_of(owner.post("/v1/account/totp/confirm", json={"code": "000000"})) == (409, "second_factor_wrong")
     _, codes = add_app(owner)  # a second secret replaces the first
     assert codes
     assert owner.post("/v1/account/totp", json={}).json()["code"] == "totp_exists"
@@ -173,12 +169,10 @@ def test_changes_of_second_factors_are_noticed_by_mail(
 def test_sensitive_changes_need_a_recent_proof(protected: Protected):
     owner, app, _ = protected
     execute("UPDATE sessions SET authenticated_at = now() - interval '11 min'")
-    refused = owner.post("/v1/account/recovery-codes", json={})
-    assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
+    assert code_of(owner.post("/v1/account/recovery-codes", json={})) == (403, "confirmation_required")
     password = owner.post("/v1/account/confirmations", json={"password": PASSWORD})
     assert (password.status_code, password.json()["code"]) == (409, "second_factor_needed")
-    wrong = owner.post("/v1/account/confirmations", json={"code": "000000"})
-    assert (wrong.status_code, wrong.json()["code"]) == (403, "confirmation_refused")
+    assert code_of(owner.post("/v1/account/confirmations", json={"code": "000000"})) == (403, "confirmation_refused")
     assert owner.post("/v1/account/confirmations", json={"code": app.unused()}).status_code == 204
     assert owner.post("/v1/account/recovery-codes", json={}).status_code == 201
 
@@ -187,8 +181,7 @@ def test_a_tenant_requires_a_second_factor(client: Caller, protected: Protected,
     owner = protected[0]
     assert owner.put("/v1/sign-in-policy", json={"second_factor_required": True}).status_code == 200
     assert owner.get("/v1/meshes").status_code == 200
-    last = owner.delete("/v1/account/totp")
-    assert (last.status_code, last.json()["code"]) == (409, "last_second_factor")
+    assert code_of(owner.delete("/v1/account/totp")) == (409, "last_second_factor")
     assert "sign_in_policy.updated" in actions(owner)
     with system_session() as session:
         session.execute(text("DELETE FROM totp_secrets"))
@@ -196,8 +189,7 @@ def test_a_tenant_requires_a_second_factor(client: Caller, protected: Protected,
     answer = attempt(client, owner.email)
     assert answer.json()["second_factor_due"]
     member = browser(client, answer)
-    refused = member.get("/v1/meshes")
-    assert (refused.status_code, refused.json()["code"]) == (403, "second_factor_due")
+    assert code_of(member.get("/v1/meshes")) == (403, "second_factor_due")
     assert member.get("/v1/auth/status").json()["session"]["second_factor_due"]
     assert member.get("/v1/account").json()["required_by"] == [f"Tenant {owner.email.partition('@')[0]}"]
     add_app(member)

@@ -17,7 +17,7 @@ from sinemora.kit import config, security
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.api_clients import PASSWORD, Caller, Member
+from tests.api_clients import PASSWORD, Caller, Member, code_of
 from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S, until
 
@@ -145,8 +145,7 @@ def test_the_status_of_a_browser_is_its_session_or_nothing(client: Caller, owner
 
 def test_signing_out_ends_the_session(owner: Member):
     assert owner.post("/v1/auth/sign-out").status_code == 204
-    answer = owner.get("/v1/auth/session")
-    assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_required")
+    assert code_of(owner.get("/v1/auth/session")) == (401, "sign_in_required")
 
 
 @pytest.mark.whole_store
@@ -183,8 +182,7 @@ def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Memb
     while attempt(client, owner.email, "wrong password").status_code != 429:
         pass
     body = {"email": owner.email, "password": PASSWORD}
-    known = client.post("/v1/auth/sign-in", json=body, headers={"Cookie": cookie})
-    assert known.status_code == 200
+    assert client.post("/v1/auth/sign-in", json=body, headers={"Cookie": cookie}).status_code == 200
     assert attempt(client, owner.email, PASSWORD).status_code == 429
 
 

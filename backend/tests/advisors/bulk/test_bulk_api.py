@@ -10,7 +10,7 @@ from httpx2 import Response
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, Member, MeshWorld, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -273,8 +273,7 @@ def test_others_neither_see_nor_report_it(owner: Member, other_owner: Member, me
     assert other_owner.get("/v1/bulk-runs").json()["items"] == []
     body = {"order_id": made["id"], "steps": [done(0, 1.0)]}
     for agent in (mesh.agents[2], make_mesh(other_owner, 1).agents[0]):
-        answer = agent.post("/v1/agents/self/bulk-reports", json=body)
-        assert (answer.status_code, answer.json()["code"]) == (404, "bulk_run_unknown")
+        assert code_of(agent.post("/v1/agents/self/bulk-reports", json=body)) == (404, "bulk_run_unknown")
     unknown = mesh.agents[0].post("/v1/agents/self/bulk-reports", json={**body, "order_id": str(uuid4())})
     assert unknown.status_code == 404
     assert owner.get(url).json()["transfers"][0]["elapsed_s"] is None

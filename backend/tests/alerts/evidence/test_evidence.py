@@ -16,7 +16,7 @@ from sinemora.cli import main
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import config, signing
 from tests.alerts.conftest import QUIET_NS, SLOW_NS, Watched, egress
-from tests.api_clients import Caller
+from tests.api_clients import Caller, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.terminal import listening
@@ -89,8 +89,7 @@ def test_a_third_party_verifies_the_report(
     # Without a secret key nothing is signed.
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "")
     config.settings.cache_clear()
-    refused = watched.owner.get(f"/v1/incidents/{incident}/evidence")
-    assert (refused.status_code, refused.json()["code"]) == (409, "secret_key_missing")
+    assert code_of(watched.owner.get(f"/v1/incidents/{incident}/evidence")) == (409, "secret_key_missing")
 
 
 def test_the_report_has_the_paths_before_and_during_the_incident(watched: Watched, incident: str):

@@ -19,7 +19,7 @@ from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver, route
-from tests.api_clients import Member
+from tests.api_clients import Member, code_of
 from tests.seeds import examples
 
 pytestmark = pytest.mark.whole_store
@@ -119,8 +119,7 @@ def test_a_beginning_that_was_refused_is_not_sent_after_the_end(local: None, wat
     opened = watched.owner.get("/v1/deliveries").json()["items"][-1]
     assert (opened["about"], opened["state"]) == ("opened", "failed")
     assert opened["answer"] == "Not sent again: the incident has ended. Before: HTTP status 500"
-    again = watched.owner.post(f"/v1/deliveries/{opened['id']}/redeliver")
-    assert (again.status_code, again.json()["code"]) == (409, "delivery_outdated")
+    assert code_of(watched.owner.post(f"/v1/deliveries/{opened['id']}/redeliver")) == (409, "delivery_outdated")
 
 
 def delete_vm(watched: Watched) -> None:

@@ -15,7 +15,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.learning import tasks
 from sinemora.kit.db import system_session
-from tests.api_clients import Member, MeshWorld, body_of
+from tests.api_clients import Member, MeshWorld, body_of, code_of
 from tests.conftest import forget_settings
 from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
@@ -258,8 +258,7 @@ def keyless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("keyless")
 def test_without_a_key_no_secret_is_kept(owner, mesh):
     signing = {"kind": "prometheus", "url": "http://x", "query": "up", "authentication": SIGNING_IN[0][0]}
-    answer = owner.post("/v1/metric-sources", json=body(mesh) | signing)
-    assert (answer.status_code, answer.json()["code"]) == (409, "secret_key_missing")
+    assert code_of(owner.post("/v1/metric-sources", json=body(mesh) | signing)) == (409, "secret_key_missing")
 
 
 @pytest.mark.whole_store
@@ -286,8 +285,7 @@ def test_this_machine_is_not_read_unless_the_operator_lets_it(owner, mesh):
     ],
 )
 def test_what_is_no_source_is_refused(owner, mesh, change, status, code):
-    answer = owner.post("/v1/metric-sources", json=body(mesh) | change)
-    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert code_of(owner.post("/v1/metric-sources", json=body(mesh) | change)) == (status, code)
 
 
 def test_sources_are_changed_and_forgotten(owner, mesh):

@@ -14,7 +14,7 @@ from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_repo
 from sinemora.fleet.inventory.tasks import sweep
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, code_of
 from tests.statements import execute
 
 ZONE = {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"}
@@ -78,26 +78,22 @@ def test_nonsense_is_refused(owner: Member, zone: dict[str, Any]):
 
 
 def test_equal_ports_by_two_changes_are_refused(owner: Member, vm: dict[str, Any]):
-    answer = owner.patch(f"/v1/vms/{vm['id']}", json={"event_port": 320})
-    assert (answer.status_code, answer.json()["code"]) == (409, "ports_equal")
+    assert code_of(owner.patch(f"/v1/vms/{vm['id']}", json={"event_port": 320})) == (409, "ports_equal")
 
 
 @pytest.mark.parametrize("responder", ["ieee1588", "sptp"])
 def test_a_stock_master_is_declared_where_no_agent_runs(owner: Member, zone: dict[str, Any], responder: str):
     body = {"name": "clock-1", "zone_id": zone["id"], "responder": responder}
-    refused = owner.post("/v1/vms", json=body)
-    assert (refused.status_code, refused.json()["code"]) == (422, "request_invalid")
+    assert code_of(owner.post("/v1/vms", json=body)) == (422, "request_invalid")
     vm = owner.created("/v1/vms", body | {"probe_address": "10.0.0.9"})
     assert vm["responder"] == responder
-    refused = owner.patch(f"/v1/vms/{vm['id']}", json={"probe_address": None})
-    assert (refused.status_code, refused.json()["code"]) == (409, "probe_address_missing")
+    assert code_of(owner.patch(f"/v1/vms/{vm['id']}", json={"probe_address": None})) == (409, "probe_address_missing")
     assert owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "agent"}).json()["responder"] == "agent"
 
 
 def test_the_domain_of_a_stock_master_is_one_of_ptp_and_changes_the_plan(owner: Member, zone: dict[str, Any]):
     body = {"name": "clock-2", "zone_id": zone["id"], "responder": "ieee1588", "probe_address": "10.0.0.9"}
-    refused = owner.post("/v1/vms", json=body | {"ptp_domain": 128})
-    assert (refused.status_code, refused.json()["code"]) == (422, "request_invalid")
+    assert code_of(owner.post("/v1/vms", json=body | {"ptp_domain": 128})) == (422, "request_invalid")
     vm = owner.created("/v1/vms", body | {"ptp_domain": 24})
     assert vm["ptp_domain"] == 24
     mesh = owner.created("/v1/meshes", {"name": "m"})
@@ -110,19 +106,16 @@ def test_the_domain_of_a_stock_master_is_one_of_ptp_and_changes_the_plan(owner: 
 def test_an_agent_and_a_stock_master_do_not_share_a_vm(owner: Member, make_mesh: Callable[..., MeshWorld]):
     world = make_mesh(owner, 2)
     vm = owner.get(f"/v1/agents/{world.agents[0].agent_id}").json()["vm"]
-    refused = owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "ieee1588"})
-    assert (refused.status_code, refused.json()["code"]) == (409, "vm_has_agent")
+    assert code_of(owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "ieee1588"})) == (409, "vm_has_agent")
 
 
 def test_a_zone_with_vms_stays(owner: Member, zone: dict[str, Any], vm: dict[str, Any]):
-    answer = owner.delete(f"/v1/zones/{zone['id']}")
-    assert (answer.status_code, answer.json()["code"]) == (409, "zone_in_use")
+    assert code_of(owner.delete(f"/v1/zones/{zone['id']}")) == (409, "zone_in_use")
 
 
 def test_a_vm_cannot_move_into_another_tenants_zone(owner: Member, other_owner: Member, vm: dict[str, Any]):
     theirs = other_owner.created("/v1/zones", ZONE)
-    answer = owner.patch(f"/v1/vms/{vm['id']}", json={"zone_id": theirs["id"]})
-    assert (answer.status_code, answer.json()["code"]) == (404, "zone_unknown")
+    assert code_of(owner.patch(f"/v1/vms/{vm['id']}", json={"zone_id": theirs["id"]})) == (404, "zone_unknown")
 
 
 def test_of_many_updates_of_one_version_one_wins(owner: Member, zone: dict[str, Any]):
@@ -183,8 +176,7 @@ def test_a_revoked_agent_is_out_at_once(owner: Member, make_mesh: Callable[..., 
     path = f"/v1/agents/{agent.agent_id}/revoke"
     assert owner.post(path).json()["status"] == "revoked"
     assert owner.post(path).status_code == 200  # again is no error
-    answer = agent.get("/v1/agents/self/plan")
-    assert (answer.status_code, answer.json()["code"]) == (401, "agent_revoked")
+    assert code_of(agent.get("/v1/agents/self/plan")) == (401, "agent_revoked")
     assert owner.get(f"/v1/vms/{agent.vm_id}").json()["agent"] is None
 
 

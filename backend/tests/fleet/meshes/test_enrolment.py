@@ -18,7 +18,7 @@ from sinemora.fleet.inventory.agents import ReportNote, note_reports
 from sinemora.fleet.meshes import queries
 from sinemora.kit import config
 from sinemora.kit.db import system_session, tenant_session
-from tests.api_clients import Caller, Member, MeshWorld, enrol
+from tests.api_clients import Caller, Member, MeshWorld, code_of, enrol
 from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S, until
 
@@ -104,8 +104,7 @@ def test_enrolling_makes_vm_zone_and_membership(owner: Member, mesh: dict[str, A
 def test_a_token_is_used_once(client: Caller, owner: Member, mesh: dict[str, Any]):
     secret = token(owner, mesh)
     assert client.post("/v1/agents/enrol", json=body(secret)).status_code == 201
-    answer = client.post("/v1/agents/enrol", json=body(secret, "b-1"))
-    assert (answer.status_code, answer.json()["code"]) == (401, "enrolment_token_used")
+    assert code_of(client.post("/v1/agents/enrol", json=body(secret, "b-1"))) == (401, "enrolment_token_used")
     assert [vm["name"] for vm in owner.get("/v1/vms").json()["items"]] == ["a-1"]  # all or nothing
 
 
@@ -171,8 +170,7 @@ def test_the_provider_s_name_of_a_place_decides_which_zone_it_is(client: Caller,
 def test_tokens_end(client: Caller, owner: Member, mesh: dict[str, Any], sql: str, code: str):
     secret = token(owner, mesh)
     execute(sql)
-    answer = client.post("/v1/agents/enrol", json=body(secret))
-    assert (answer.status_code, answer.json()["code"]) == (401, code)
+    assert code_of(client.post("/v1/agents/enrol", json=body(secret))) == (401, code)
 
 
 def test_a_withdrawn_token_is_unknown(client: Caller, owner: Member, mesh: dict[str, Any]):
@@ -184,8 +182,7 @@ def test_a_withdrawn_token_is_unknown(client: Caller, owner: Member, mesh: dict[
 def test_a_vm_has_one_agent(client: Caller, owner: Member, mesh: dict[str, Any]):
     first = client.post("/v1/agents/enrol", json=body(token(owner, mesh))).json()
     second = token(owner, mesh)
-    answer = client.post("/v1/agents/enrol", json=body(second))
-    assert (answer.status_code, answer.json()["code"]) == (409, "vm_has_agent")
+    assert code_of(client.post("/v1/agents/enrol", json=body(second))) == (409, "vm_has_agent")
     owner.post(f"/v1/agents/{first['agent_id']}/revoke")
     again = client.post("/v1/agents/enrol", json=body(second)).json()
     assert (again["vm_id"], again["vm_key"]) == (first["vm_id"], first["vm_key"])
@@ -202,8 +199,7 @@ def test_a_new_machine_gets_the_name_of_one_that_is_silent(client: Caller, owner
     first = client.post("/v1/agents/enrol", json=body(token(owner, mesh))).json()
     reported(first, 5)
     again = body(token(owner, mesh))
-    refused = client.post("/v1/agents/enrol", json=again)
-    assert (refused.status_code, refused.json()["code"]) == (409, "vm_has_agent")
+    assert code_of(client.post("/v1/agents/enrol", json=again)) == (409, "vm_has_agent")
     reported(first, 3600)
     second = client.post("/v1/agents/enrol", json=again).json()
     assert second["vm_id"] == first["vm_id"]
@@ -223,8 +219,7 @@ def test_an_address_belongs_to_one_vm(client: Caller, owner: Member, mesh: dict[
     assert (refused.status_code, refused.json()["code"]) == (409, "address_in_use")
     assert "belongs to fan2, which reports" in refused.json()["detail"]
     # Another port of the address is another agent of one machine.
-    beside = client.post("/v1/agents/enrol", json=new | {"hostname": "beside", "event_port": 5319})
-    assert beside.status_code == 201
+    assert client.post("/v1/agents/enrol", json=new | {"hostname": "beside", "event_port": 5319}).status_code == 201
     reported(fan2, 3600)
     replacement = client.post("/v1/agents/enrol", json=new).json()
     assert owner.get(f"/v1/vms/{fan2['vm_id']}").json()["probe_address"] is None
@@ -293,8 +288,7 @@ def test_secrets_are_kept_as_digests(owner: Member, make_mesh: Callable[..., Mes
 
 def test_a_token_for_an_unknown_mesh_is_not_made(owner: Member, other_owner: Member, mesh: dict[str, Any]):
     for caller, mesh_id in ((owner, str(uuid4())), (other_owner, mesh["id"])):
-        answer = caller.post("/v1/enrolment-tokens", json={"mesh_id": mesh_id})
-        assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
+        assert code_of(caller.post("/v1/enrolment-tokens", json={"mesh_id": mesh_id})) == (404, "mesh_unknown")
 
 
 def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Member, mesh: dict[str, Any]):

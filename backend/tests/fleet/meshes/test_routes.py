@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from sinemora.fleet.meshes import service
 from sinemora.kit.db import tenant_session
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import Member, MeshWorld, code_of
 
 
 def test_a_mesh_from_birth_to_death(owner: Member):
@@ -78,8 +78,7 @@ def test_joining_and_leaving_by_hand(owner: Member, make_mesh: Callable[..., Mes
 
 def test_another_tenants_vm_cannot_join(owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]):
     mine, theirs = make_mesh(owner, 1), make_mesh(other_owner, 1)
-    answer = owner.put(f"/v1/meshes/{mine.id}/vms/{theirs.agents[0].vm_id}")
-    assert (answer.status_code, answer.json()["code"]) == (404, "vm_unknown")
+    assert code_of(owner.put(f"/v1/meshes/{mine.id}/vms/{theirs.agents[0].vm_id}")) == (404, "vm_unknown")
 
 
 def raise_by(change: str, owner: Member, world: MeshWorld) -> None:

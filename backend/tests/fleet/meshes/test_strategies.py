@@ -36,8 +36,7 @@ def test_agents_follow_a_change_of_strategy(owner: Member, make_mesh: Any):
     before = world.agents[0].get("/v1/agents/self/plan").headers["ETag"]
     changed = owner.patch(f"/v1/meshes/{world.id}", json={"strategy": "zones", "representatives": 1})
     assert (changed.json()["strategy"], changed.json()["representatives"]) == ("zones", 1)
-    after = world.agents[0].get("/v1/agents/self/plan", headers={"If-None-Match": before})
-    assert after.status_code == 200
+    assert world.agents[0].get("/v1/agents/self/plan", headers={"If-None-Match": before}).status_code == 200
     assert any(turns for turns in turns_of(world, 0).values())
 
 

@@ -11,7 +11,7 @@ from lab.benchmarks.recommending.tenants import Star, Tenant
 from sinemora.recommendations.core.holdout import performance_series
 from sinemora.recommendations.core.instance import Instance
 from sinemora.recommendations.what_if import next_vms, options, options_job
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, code_of
 from tests.recommendations.asking import NEAR, declared, moved
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured
@@ -92,8 +92,7 @@ def test_the_next_vm_goes_to_the_fastest_zone_and_idle_vms_are_ranked(mesh: Mesh
     assert "too few for an interval" in last["words"]
     assert [one["vm"]["name"] for one in answer["idle"]] == ["c-2", "b-2", "c-1", "a-2"]
     assert answer["untried"] == []
-    unknown = mesh.owner.get(path, params={"task": "nobody"})
-    assert (unknown.status_code, unknown.json()["code"]) == (404, "task_unknown")
+    assert code_of(mesh.owner.get(path, params={"task": "nobody"})) == (404, "task_unknown")
 
 
 def test_a_task_whose_peers_have_no_vm_gets_a_sentence(mesh: MeshWorld) -> None:
