@@ -2,42 +2,32 @@
 
 import type { Deviations, MeshHealth, OpenIncident } from '~/api/overview'
 import type { Basis } from '~/features/overview/deviation'
+import { recorded } from './recorded'
 
-export const NOW = Date.parse('2026-11-23T10:59:00Z')
+/** Return the values of two zones by pair, row by row. */
+export const pairs = <T>(...[a, b, c, d]: [T, T, T, T]) => [
+  [a, b],
+  [c, d],
+]
+
+const [MESH] = recorded('/v1/overview').meshes
+const LEARNT = { settling_paths: 0, settled_s: 0, settling_s: 300, unlearnt_paths: 0, learnt_s: 0, baseline_s: 1200 }
 
 /** Return a healthy mesh of six VMs in two zones, with changes. */
-export const meshHealth = (changes: Partial<MeshHealth> = {}): MeshHealth => ({
-  id: 'm',
-  name: 'demo',
-  vms: 6,
-  zones: [
-    { id: 'z1', name: 'eu-1a', first: 0, count: 4, region: 'eu' },
-    { id: 'z2', name: 'eu-1b', first: 4, count: 2, region: 'eu' },
-  ],
-  ended_at: '2026-11-23T10:58:50Z',
-  paths: { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 },
-  loss: 0,
-  losing: [],
-  agents: { reporting: 6, silent: 0, stopped: 0, enrolled: 0 },
-  open_incidents: 0,
-  worst_incidents: [],
-  recent_incidents: [],
-  last_incident_ended_at: null,
-  alert_rules: 4,
-  evaluated_since: '2026-11-20T00:00:00Z',
-  evaluated_until: '2026-11-23T10:58:40Z',
-  lateness_s: 1.4,
-  learning: {
-    settling_paths: 0,
-    settled_s: 0,
-    settling_s: 300,
-    unlearnt_paths: 0,
-    learnt_s: 0,
-    baseline_s: 1200,
-  },
-  proposed: null,
-  ...changes,
-})
+export const meshHealth = (changes: Partial<MeshHealth> = {}) =>
+  ({
+    ...{ ...MESH, id: 'm', name: 'demo', vms: 6, loss: 0, losing: [], learning: LEARNT, proposed: null },
+    zones: [
+      { id: 'z1', name: 'eu-1a', first: 0, count: 4, region: 'eu' },
+      { id: 'z2', name: 'eu-1b', first: 4, count: 2, region: 'eu' },
+    ],
+    ended_at: '2026-11-23T10:58:50Z',
+    paths: { planned: 30, measured: 30, lost: 0, stale: 0, no_data: 0, no_service: 0 },
+    agents: { reporting: 6, silent: 0, stopped: 0, enrolled: 0 },
+    ...{ open_incidents: 0, worst_incidents: [], recent_incidents: [], last_incident_ended_at: null },
+    ...{ alert_rules: 4, evaluated_until: '2026-11-23T10:58:40Z' },
+    ...changes,
+  }) as MeshHealth
 
 /** Return an open incident between the zones of `meshHealth`, with changes. */
 export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident => ({

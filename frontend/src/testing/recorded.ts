@@ -11,6 +11,10 @@ type Responses<U extends keyof paths, M extends Method> = paths[U][M] extends { 
 type Answer<U extends keyof paths, M extends Method> =
   Responses<U, M> extends { 200: infer R } ? Json<R> : Json<Responses<U, M>[keyof Responses<U, M> & (201 | 202)]>
 
+interface Recorded {
+  content?: { 'application/json'?: { example?: object } }
+}
+
 /** Return the recorded response to a request, with changes. */
 export function recorded<U extends keyof paths, M extends Method = 'get'>(
   path: U,
@@ -18,8 +22,9 @@ export function recorded<U extends keyof paths, M extends Method = 'get'>(
   method = 'get' as M,
 ) {
   const { responses } = CONTRACT.paths[path][method]
-  const example = ['200', '201', '202'].map((status) => responses[status]?.content?.['application/json']?.example)
-  return { ...structuredClone(example.find(Boolean)), ...changes } as Answer<U, M>
+  const examples = Object.values<Recorded>(responses).map(({ content }) => content?.['application/json']?.example)
+  const answer = structuredClone(examples.find(Boolean))
+  return (Array.isArray(answer) ? answer : { ...answer, ...changes }) as Answer<U, M>
 }
 
 /** Return the first item of a recorded list, with changes. */

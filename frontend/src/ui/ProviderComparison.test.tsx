@@ -16,11 +16,3 @@ test("one's own delays stand over the published range, with its source", () => {
   expect(rows()).toEqual(['This path90.0 µs130 µs', 'Published for Google Cloud57.9 µs to 97.1 µs76.0 µs to 1.44 ms'])
   expect(screen.getByText(/^D\. A\. Popescu, UCAM-CL-TR-937, table 4\.3: 9 traces/)).toBeTruthy()
 })
-
-test('without a published figure it says so', () => {
-  show(<ProviderComparison provider="aws" pathClass="between_regions" own={[{ name: 'This path', delays: null }]} />)
-  expect(rows()).toEqual([
-    'This pathnot measurednot measured',
-    'Published for AWS EC2no published figureno published figure',
-  ])
-})

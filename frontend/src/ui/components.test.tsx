@@ -29,18 +29,6 @@ test('a confirmation names the effect, and acts only on its own button', async (
   expect(onClose).toHaveBeenCalledOnce()
 })
 
-test('a confirmation that is cancelled changes nothing', async () => {
-  const onClose = vi.fn()
-  show(
-    <Confirm title="Delete a-1" action="Delete" about="7" doing={DOING} onClose={onClose}>
-      The VM is removed.
-    </Confirm>,
-  )
-  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }))
-  expect(DOING.mutate).not.toHaveBeenCalled()
-  expect(onClose).toHaveBeenCalledOnce()
-})
-
 test('a failed confirmation shows the reason and stays open', () => {
   const error = new Error('The VM is in use.')
   show(

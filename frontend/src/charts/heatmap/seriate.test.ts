@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest'
+import { numbers } from '~/testing/random'
 import { seriate } from './seriate'
-
-/** Return a generator of numbers from 0 to 1 that is the same in each run (linear congruential). */
-function numbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 4_294_967_296
-  }
-}
 
 const profilesOf = (rows: number[][]) => ({
   values: Float32Array.from(rows.flat()),
@@ -43,10 +35,4 @@ test('points on a line come in their order, or in the reverse', () => {
   const shuffled = [...places].sort(() => random() - 0.5)
   const found = seriate(profilesOf(shuffled.map((place) => [place]))).map((at) => shuffled[at] as number)
   expect([places, [...places].reverse()]).toContainEqual(found)
-})
-
-test('a thousand profiles take no more than a few seconds', () => {
-  const random = numbers(3)
-  const values = Float32Array.from({ length: 1_000 * 64 }, random)
-  expect(new Set(seriate({ values, count: 1_000, length: 64 })).size).toBe(1_000)
 })

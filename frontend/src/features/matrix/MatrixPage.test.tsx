@@ -1,9 +1,22 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { expect, test, vi } from 'vitest'
 import type { Mesh } from '~/api/types'
 import { codeOfValue } from '~/lib/codes'
-import { fireEvent, mockApi, reply, type Sent, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
+import type { Patch } from '~/lib/searchParams'
+import { matrixOf } from '~/testing/matrix'
+import {
+  fireEvent,
+  mockApi,
+  recorded,
+  reply,
+  type Sent,
+  screen,
+  showPage,
+  showSearchPage,
+  userEvent,
+  waitFor,
+  within,
+} from '~/testing/page'
 import { rosterOf } from '~/testing/roster'
 import { MatrixPage } from './MatrixPage'
 import { type MatrixSearch, matrixSearch } from './search'
@@ -11,26 +24,6 @@ import { type MatrixSearch, matrixSearch } from './search'
 const MESH = { id: 'm', name: 'production', window_s: 10, rate_hz: 8, flows: 1 } as Mesh
 const VMS = ['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1']
 const ROSTER = rosterOf(VMS)
-
-/** Return a matrix of `size` rows, by cell its code and its state. */
-function matrixOf(
-  size: number,
-  code: (cell: number) => number,
-  state: (cell: number) => number = () => 0,
-  endMs = 0,
-): Response {
-  const cells = size * size
-  const bytes = new ArrayBuffer(24 + 3 * cells)
-  const header = new DataView(bytes)
-  header.setUint32(0, 0x314d_4e53, true)
-  header.setUint32(4, size, true)
-  header.setUint32(8, size, true)
-  header.setUint32(12, ROSTER.revision, true)
-  header.setBigInt64(16, BigInt(endMs), true)
-  new Uint16Array(bytes, 24, cells).set(Array.from({ length: cells }, (_, cell) => code(cell)))
-  new Uint8Array(bytes, 24 + 2 * cells).set(Array.from({ length: cells }, (_, cell) => state(cell)))
-  return new Response(bytes, { headers: { 'Content-Type': 'application/octet-stream' } })
-}
 
 /** Delays rise by 1 ns from cell to cell: the codes of small delays count ns. */
 const delays = (size: number) => matrixOf(size, (cell) => cell + 11)
@@ -43,35 +36,18 @@ const changes = () =>
     (cell) => (cell === 2 ? 5 : 0),
   )
 
+const UNUSUAL_PATHS = recorded('/v1/meshes/{mesh_id}/deviations')
 const BASIS = { same_hour: 30, last_day: 0, last_hour: 0 }
-const QUIET = { by: 'vm', compared: 30, unusual: 0, no_baseline: 0, basis: BASIS, items: [], losing: 0, losses: [] }
+const QUIET = { ...UNUSUAL_PATHS, compared: 30, unusual: 0, basis: BASIS, items: [] }
 const UNUSUAL = {
-  source: { id: 'a-1', name: 'a-1' },
-  target: { id: 'a-2', name: 'a-2' },
-  state: 'measured',
-  value_ns: 662_000,
-  baseline_ns: 262_000,
-  deviation_ns: 400_000,
-  dead_band_ns: 5_000,
-  clock_error_ns: 900,
-  basis: 'same_hour',
-  steps: 6,
-  is_unusual: true,
-  onset_at: '2026-11-20T10:42:00Z',
-  is_onset_known: true,
+  ...{ ...UNUSUAL_PATHS.items[0], source: { id: 'a-1', name: 'a-1' }, target: { id: 'a-2', name: 'a-2' } },
+  ...{ value_ns: 662_000, baseline_ns: 262_000, deviation_ns: 400_000, onset_at: '2026-11-20T10:42:00Z', steps: 6 },
   last_hour: { points_at: ['2026-11-20T10:41:00Z', '2026-11-20T10:42:00Z'], delay_ns: [262_000, 662_000] },
 }
 
-function Page({ start }: { start: MatrixSearch }) {
-  const [search, setSearch] = useState(start)
-  return (
-    <MatrixPage
-      mesh={MESH}
-      search={search}
-      onSearch={async (patch) => setSearch((old) => matrixSearch({ ...old, ...patch }))}
-    />
-  )
-}
+const pageOf = (search: MatrixSearch, onSearch: (patch: Patch<MatrixSearch>) => void) => (
+  <MatrixPage mesh={MESH} search={search} onSearch={async (patch) => onSearch(patch)} />
+)
 
 async function open(start: MatrixSearch, more: object = {}) {
   mockApi({
@@ -82,7 +58,7 @@ async function open(start: MatrixSearch, more: object = {}) {
     'GET /v1/zones': [],
     ...more,
   })
-  await showPage(<Page start={start} />)
+  await showSearchPage<MatrixSearch>(matrixSearch, pageOf, start)
   return screen.findByRole('grid')
 }
 
@@ -134,28 +110,17 @@ test.each([
 
 const inZone = (cell: number, zone: string) => [Math.floor(cell / 6), cell % 6].some((at) => VMS[at]?.[0] === zone)
 
-test.each([
-  ['all', () => 3, /^No measurement has arrived since .+ \(.+\)\.$/, '6 of 6 agents are silent.'],
-  ['a zone', (cell: number) => (inZone(cell, 'c') ? 3 : 0), 'No recent measurement from or to zone c.', '10 of 30'],
-  [
-    'a zone pair',
-    (cell: number) => ([5, 11].includes(cell) ? 3 : 0),
-    'No recent measurement of zone a → zone c.',
-    '2 of',
-  ],
-])('stale paths are named, and keep their last values: %s', async (_, state, title, more) => {
+test('stale paths are named, and keep their last values', async () => {
   const stale = () =>
     matrixOf(
       6,
       (cell) => cell + 11,
-      (cell) => (cell % 7 === 0 ? 1 : state(cell)),
+      (cell) => (cell % 7 === 0 ? 1 : inZone(cell, 'c') ? 3 : 0),
       Date.parse('2026-11-20T10:42:00Z'),
     )
-  const health = { paths: { planned: 30 }, agents: { reporting: 0, silent: 6, stopped: 0, enrolled: 0 } }
-  const answers = { 'GET /v1/meshes/m/matrix': stale, 'GET /v1/overview/meshes/m': health }
-  const grid = await open({ metric: 'one_way_delay', cell: '0,5' }, answers)
-  const notice = (await screen.findByText(title)).parentElement
-  await expect.poll(() => notice?.textContent).toContain(more)
+  const grid = await open({ metric: 'one_way_delay', cell: '0,5' }, { 'GET /v1/meshes/m/matrix': stale })
+  const notice = (await screen.findByText('No recent measurement from or to zone c.')).parentElement
+  await expect.poll(() => notice?.textContent).toContain('10 of 30')
   expect(notice?.textContent).toContain('Stale cells show their last value')
   expect(within(grid).getByRole('gridcell').textContent).toBe('a-1 to c-1, p50 15.0 ns, stale')
 })
@@ -208,17 +173,15 @@ test.each([
   expect(within(grid).getByRole('gridcell').textContent).toBe(words)
 })
 
-test('a quiet network of hours says that it is compared with the last hour only', async () => {
-  const young = { ...QUIET, basis: { same_hour: 0, last_day: 0, last_hour: 30 } }
-  await open({}, { 'GET /v1/meshes/m/deviations': young })
-  expect((await screen.findByText(/^All as usual: 30 paths\./)).textContent).toBe(
-    'All as usual: 30 paths. Compared with the last hour only; no earlier day to compare with yet. ',
-  )
-})
-
-test('a quiet network is one line', async () => {
-  await open({})
-  expect(await screen.findByText('All as usual: 30 paths.')).toBeTruthy()
+test.each([
+  [BASIS, 'All as usual: 30 paths.'],
+  [
+    { same_hour: 0, last_day: 0, last_hour: 30 },
+    'All as usual: 30 paths. Compared with the last hour only; no earlier day to compare with yet.',
+  ],
+])('a quiet network is one line, which says with what it is compared (%#)', async (basis, words) => {
+  await open({}, { 'GET /v1/meshes/m/deviations': { ...QUIET, basis } })
+  expect((await screen.findByText(/^All as usual: 30 paths\./)).textContent?.trim()).toBe(words)
   expect(screen.queryByRole('table', { name: 'Most unusual' })).toBeNull()
   const legend = within(screen.getByRole('region', { name: 'Legend' }))
   expect(legend.getByText('Usual').textContent).toBe('Usual34')
@@ -467,7 +430,7 @@ test('a mesh that another person deleted keeps its last values, and the page say
     'GET /v1/meshes/m/deviations': QUIET,
     'GET /v1/zones': [],
   })
-  const router = await showPage(<Page start={{ by: 'vm', metric: 'one_way_delay' }} />)
+  const router = await showPage(pageOf({ by: 'vm', metric: 'one_way_delay' }, () => {}))
   await screen.findByRole('grid')
   expect(screen.queryByText(/could not be updated/)).toBeNull()
   isDeleted = true
@@ -512,10 +475,7 @@ test('moves are arrows and a list: pointing at one shows the other, and a key sh
   const grid = await open({ moves: 'r', cell: '3,5' }, withMoves(PROPOSAL))
   const list = within(await screen.findByRole('region', { name: 'Moves' }))
   expect(await list.findByRole('heading', { name: '1 move for shop' })).toBeTruthy()
-  expect(list.getByText(/^shop 20.0 % →/).textContent).toBe('shop 20.0 % → 90.0 % +70.0 points')
   const row = list.getByRole('button', { name: /^1 · shop \/ web/ })
-  expect(row.textContent).toContain('a-1 → b-2, to zone b')
-  expect(row.textContent).toContain('Round trip 684 µs → same VM; performance 20.0 % → 90.0 %')
   const cell = within(grid).getByRole('gridcell')
   await waitFor(() => expect(cell.textContent).toContain('used by a moved task after 1 of 1 moves'))
 
@@ -529,8 +489,6 @@ test('moves are arrows and a list: pointing at one shows the other, and a key sh
   expect(arrow('[data-made]')).toBeTruthy()
   const key = document.querySelector<HTMLElement>('[aria-keyshortcuts="a"]') as HTMLElement
   await userEvent.click(key)
-  expect(list.getByRole('status').textContent).toBe('before the move')
-  expect(list.getByRole('slider', { name: 'Moves made' }).getAttribute('aria-valuetext')).toBe('before the move')
   expect(arrow('[data-made]')).toBeNull()
   expect(cell.textContent).not.toContain('used by a moved task')
   expect(document.querySelector('[aria-keyshortcuts="a"]')).not.toBe(key)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Roster, Zone } from '~/api/types'
 import { rearrange } from '~/charts/heatmap/grid'
 import { rosterOf } from '~/testing/roster'
-import { type Part, reordered, wholePart, zonePairPart, zonesUnder } from './axes'
+import { type Part, wholePart, zonePairPart, zonesUnder } from './axes'
 import { placesOf } from './useMatrix'
 
 const VMS = ['a-1', 'a-2', 'b-1', 'b-2', 'b-3', 'c-1']
@@ -15,14 +15,6 @@ function cells({ rows, columns }: Part): number[] {
   const grid = { rows: 6, columns: 6, codes, looks: new Uint8Array(36) }
   return [...rearrange(grid, placesOf(rows, 6), placesOf(columns, 6), { kind: 'highest' }).codes]
 }
-
-test('a zone pair has the VMs of one zone as rows, those of the other as columns, and only their values', () => {
-  const part = zonePairPart(ROSTER, ['a', 'b'])
-  expect(part?.rows.map(({ name }) => name)).toEqual(['a-1', 'a-2'])
-  expect(part?.columns.map(({ name }) => name)).toEqual(['b-1', 'b-2', 'b-3'])
-  expect(part?.axes.rows.groups).toEqual([[{ id: 'a', name: 'zone a', first: 0, count: 2 }]])
-  expect(part && cells(part)).toEqual([2, 3, 4, 8, 9, 10])
-})
 
 test('an index of one part is not one of another: not of the other direction either', () => {
   const keys = [
@@ -86,26 +78,6 @@ test('one region, or regions not known yet, are no heading', () => {
   expect(names(wholePart(ROSTER, 'vm', one))).toEqual(inner)
 })
 
-test('a closed zone is one row and column with the worst of its paths', () => {
-  const part = wholePart(ROSTER, 'vm', REGIONS, (id) => id === 'b')
-  expect(part.rows.map(({ name }) => name)).toEqual(['a-1', 'a-2', 'zone b', 'c-1'])
-  expect(names(part)).toEqual([
-    ['eu', 'us'],
-    ['zone a', 'zone b', 'zone c'],
-  ])
-  // a-1 to zone b: the highest of columns 2 to 4; zone b to itself: that of rows 2 to 4.
-  expect(cells(part).slice(0, 4)).toEqual([0, 1, 4, 5])
-  expect(cells(part).slice(8, 12)).toEqual([24, 25, 28, 29])
-  const states = part.axes.rows.groups.flat().map(({ name, isClosed }) => [name, isClosed])
-  expect(states).toEqual([
-    ['eu', false],
-    ['us', false],
-    ['zone a', false],
-    ['zone b', true],
-    ['zone c', false],
-  ])
-})
-
 test('a heading stands for its zones', () => {
   const part = wholePart(ROSTER, 'vm', REGIONS, (id) => id === 'b')
   const outer = part.axes.rows.groups[0]?.[0]?.id ?? ''
@@ -118,11 +90,4 @@ test('VMs of one name are distinguished by their zones', () => {
   const twins = { ...ROSTER, vms: ROSTER.vms.map((vm, at) => (at === 2 ? { ...vm, name: 'a-1' } : vm)) }
   const { labels } = wholePart(twins, 'vm').axes.rows
   expect(labels.slice(0, 3)).toEqual(['a-1 (zone a)', 'a-2', 'a-1 (zone b)'])
-})
-
-test('another order takes its values with it', () => {
-  const part = reordered(wholePart(ROSTER, 'vm'), [5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5])
-  expect(part.axes.rows.labels).toEqual([...VMS].reverse())
-  expect(names(part)).toEqual([])
-  expect(cells(part).slice(0, 6)).toEqual([30, 31, 32, 33, 34, 35])
 })

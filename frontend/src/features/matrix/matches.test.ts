@@ -28,18 +28,6 @@ test.each([
 
 const rows = ({ part }: ReturnType<typeof onlyMatches>) => part.rows.map(({ name }) => name)
 
-test('only rows and columns that match are left, under their headings, with their places in the matrix', () => {
-  const matches = onlyMatches(wholePart(ROSTER, 'vm', ZONES), VMS, 'db')
-  expect([rows(matches), matches.shown, matches.of]).toEqual([['db-1', 'db-2'], 2, 4])
-  expect(matches.part.rows).toBe(matches.part.columns)
-  expect(matches.part.rows.map(({ first }) => first)).toEqual([1, 2])
-  expect(matches.part.axes.rows.labels).toEqual(['db-1', 'db-2'])
-  expect(matches.part.axes.rows.groups.at(-1)?.map(({ name, first, count }) => [name, first, count])).toEqual([
-    ['zone a', 0, 1],
-    ['zone b', 1, 1],
-  ])
-})
-
 test('a closed zone stays when one of its VMs matches, and counts all of them', () => {
   const matches = onlyMatches(
     wholePart(ROSTER, 'vm', ZONES, (id) => id === 'b'),

@@ -19,15 +19,6 @@ test('a collapsed zone is marked for its VMs', () => {
   expect([...(marksOf(part, VMS, 'web-2', undefined)?.row ?? [])]).toEqual([2])
 })
 
-test('VMs of one name are labelled by their zones', () => {
-  const twins = { ...ROSTER, vms: ROSTER.vms.map((vm) => ({ ...vm, name: 'twin' })) }
-  expect(
-    namedOf(twins, 'vm')
-      .map(({ label }) => label)
-      .slice(1, 3),
-  ).toEqual(['twin (zone a)', 'twin (zone b)'])
-})
-
 /** Changes in ns around 32,768; web-1 to db-2 is lost. */
 const MATRIX = {
   ...{ rows: 4, columns: 4, revision: 1, windowEnd: null },

@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest'
-import { deviations, meshHealth, openIncident } from '~/testing/overview'
+import { deviations, meshHealth, openIncident, pairs } from '~/testing/overview'
 import { screen, showPage, within } from '~/testing/page'
 import { ZoneMap } from './ZoneMap'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-const NONE = [
-  [null, null],
-  [null, null],
-]
-const DELAYS = [
-  [50_000, 60_000],
-  [60_000, 50_000],
-]
+const NONE = pairs(null, null, null, null)
+const DELAYS = pairs(50_000, 60_000, 60_000, 50_000)
 
 test.each([
   [NONE, DELAYS, 'No zone pair has a whole minute of measurements in the last 5 min.'],

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { mockApi, screen, showPage } from '~/testing/page'
 import { DemonstrationStrip } from './DemonstrationStrip'
 
@@ -11,7 +11,6 @@ const CHAPTER = {
 
 // The time stands still: a slow machine does not come closer to the next part.
 beforeEach(() => vi.useFakeTimers({ now: new Date('2026-11-20T10:00:30Z'), toFake: ['Date'] }))
-afterEach(() => vi.useRealTimers())
 
 test('the strip says what is played, what it costs, and when the next part begins', async () => {
   mockApi({

@@ -40,13 +40,6 @@ test('a picture says what it shows, of what, when, and in which unit', () => {
   expect(height).toBeGreaterThan(DRAWING.height)
 })
 
-test('a picture needs neither the page nor the network', () => {
-  const { text } = compose(DRAWING, CAPTION, INKS)
-  expect(text).not.toMatch(/var\(|class=|@import/)
-  expect(text.replaceAll('http://www.w3.org/2000/svg', '')).not.toContain('http')
-  expect(parsed(text).getAttribute('font-family')).toContain('sans-serif')
-})
-
 test('a long title is broken, not cut', () => {
   const title = Array.from({ length: 40 }, (_, i) => `word${i}`).join(' ')
   const root = parsed(compose(DRAWING, { ...CAPTION, title }, INKS).text)

@@ -19,27 +19,6 @@ test('incidents are listed with severity, state and extent, each a link to its p
   expect(onShow).toHaveBeenCalledWith('resolved')
 })
 
-test('the last hour of unresolved incidents is one request a mesh', async () => {
-  const end = (name: string) => ({ id: name, name })
-  const path = { metric: 'one_way_delay', statistic: 'p50', source: end('v1'), target: end('v2'), usual: 20_000 }
-  const rows = [
-    { ...INCIDENT, worst_path: path },
-    { ...INCIDENT, id: 'j', worst_path: { ...path, metric: 'loss', target: end('v3') } },
-    { ...INCIDENT, id: 'k', state: 'resolved', worst_path: path },
-  ]
-  const item = (selection: string) => ({ selection, values: { p50: [20_000, 400_000] }, loss: [0, 0.5] })
-  const series = { points_at: ['2026-11-20T23:09:00Z', '2026-11-20T23:10:00Z'] }
-  const sent = mockApi({
-    'GET /v1/incidents': rows,
-    'GET /v1/meshes/m/series': { ...series, items: [item('path:v1:v2'), item('path:v1:v3')] },
-  })
-  await showPage(<IncidentsPage show="all" onShow={() => undefined} />)
-  expect(await screen.findByRole('img', { name: 'Delay of v1 → v2 in the last hour' })).toBeTruthy()
-  expect(screen.getAllByRole('img', { name: /in the last hour$/ })).toHaveLength(2)
-  const asked = sent.filter(({ to }) => to === 'GET /v1/meshes/m/series')
-  expect(asked.map(({ query }) => query.getAll('selections'))).toEqual([['path:v1:v2', 'path:v1:v3']])
-})
-
 test.each([
   [[], 'Nothing is measured yet, so no incident can open.', 'Add a VM'],
   [[{ ended_at: null }], 'Nothing is measured yet, so no incident can open.', 'Add a VM'],

@@ -35,23 +35,6 @@ test('the preview of a rule with a wrong field leaves the reason to the field', 
   expect(screen.queryByText(/Must be at least 1/)).toBeNull()
 })
 
-test('a rule that begins with a path and a limit is saved with one key', async () => {
-  const sent = mockApi({ ...RULE_ANSWERS, 'POST /v1/alert-rules': () => reply(201, { id: 'r' }) })
-  const search = newRuleSearch({ mesh: 'm', source: 'web-1', target: 17, above: '91000' })
-  const router = await showPage(<NewRulePage search={search} />)
-  expect(await screen.findByText(/^One-way delay, p50 above 91\.0 µs; web-1 → 17/)).toBeTruthy()
-  await screen.findByRole('button', { name: 'Create rule' })
-  await userEvent.keyboard('{Enter}')
-  await expect.poll(() => router.state.location.pathname).toBe('/alert-rules')
-  expect(bodiesOf(sent, 'POST /v1/alert-rules')).toMatchObject([
-    {
-      name: 'Delay of web-1 → 17',
-      condition: { kind: 'threshold', metric: 'one_way_delay', statistic: 'p50', above: 91_000 },
-      scope: { path: ['web-1', '17'] },
-    },
-  ])
-})
-
 test('a rule that begins with a path without a limit compares with the baseline', async () => {
   mockApi(RULE_ANSWERS)
   await showPage(<NewRulePage search={newRuleSearch({ mesh: 'm', source: 'web-1', target: 'db-1' })} />)

@@ -81,16 +81,6 @@ test('a click opens a result', async () => {
   await expect.poll(() => router.state.location.pathname).toBe('/vms/2')
 })
 
-test('Escape closes it, and the focus returns', async () => {
-  await openShell('/vms')
-  const button = screen.getByRole('button', { name: 'Search' })
-  await userEvent.click(button)
-  await field()
-  await userEvent.keyboard('{Escape}')
-  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
-  await waitFor(() => expect(document.activeElement).toBe(button))
-})
-
 test('an action is done at once: the navigation collapses, the theme changes, the shortcuts are shown', async () => {
   await openPalette()
   await userEvent.keyboard('collapse{Enter}')
