@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { IncidentsPage } from './alerts/incidents/IncidentsPage'
 import { ReceiversPage } from './alerts/receivers/ReceiversPage'
@@ -151,8 +151,9 @@ const UNDOABLE = ['Enable', 'Disable', 'Acknowledge']
 /** The fields that name a row, whatever its kind. */
 const named = (id: string) => ({ id, name: id, title: id, comment: id, text: id })
 
-describe('actions on several rows', () => {
-  test.each(CASES)('$action: $sent', async ({ page, list, row, action, sent: to, body, ifMatch, more }) => {
+test.each(CASES)(
+  'several rows at once: $action, $sent',
+  async ({ page, list, row, action, sent: to, body, ifMatch, more }) => {
     const user = userEvent.setup()
     const other = to.replace('/one', '/two')
     const isOne = other === to
@@ -185,5 +186,5 @@ describe('actions on several rows', () => {
     const last = sent.findLastIndex((one) => one.to === to || one.to === other)
     expect(sent.slice(last).filter((one) => one.to === list)).toHaveLength(1)
     expect(sent.slice(sent.indexOf(request as never), last).filter((one) => one.to === list)).toHaveLength(0)
-  })
-})
+  },
+)

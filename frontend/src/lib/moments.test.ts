@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { fieldOf, momentOf, parseMoment, typedMoment } from './moments'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
@@ -30,8 +30,6 @@ test.each(['utc', 'local'] as const)('a time is typed as it is read, in %s', (cl
   expect(parseMoment(typedMoment(at, clock), clock)).toBe(at)
 })
 
-afterEach(() => vi.unstubAllEnvs())
-
 test.each([
   ['utc', '2026-11-20T08:30:05'],
   ['local', '2026-11-20T14:15:05'],
@@ -47,18 +45,12 @@ test('an empty field is no time', () => {
 })
 
 test('a time of the hour that a clock repeats is typed with its offset, and read back as it was', () => {
-  const zone = process.env.TZ
-  process.env.TZ = 'Europe/Berlin'
-  try {
-    const typed = ['2026-10-25T00:10:00Z', '2026-10-25T01:10:00Z', '2026-10-25T02:10:00Z'].map((at) => {
-      const text = typedMoment(Date.parse(at), 'local')
-      expect(parseMoment(text, 'local')).toBe(Date.parse(at))
-      expect(momentOf(fieldOf(at, 'local'), 'local', at)).toBe(at)
-      return text
-    })
-    expect(typed).toEqual(['2026-10-25 02:10:00', '2026-10-25T02:10:00+01:00', '2026-10-25 03:10:00'])
-  } finally {
-    if (zone === undefined) delete process.env.TZ
-    else process.env.TZ = zone
-  }
+  vi.stubEnv('TZ', 'Europe/Berlin')
+  const typed = ['2026-10-25T00:10:00Z', '2026-10-25T01:10:00Z', '2026-10-25T02:10:00Z'].map((at) => {
+    const text = typedMoment(Date.parse(at), 'local')
+    expect(parseMoment(text, 'local')).toBe(Date.parse(at))
+    expect(momentOf(fieldOf(at, 'local'), 'local', at)).toBe(at)
+    return text
+  })
+  expect(typed).toEqual(['2026-10-25 02:10:00', '2026-10-25T02:10:00+01:00', '2026-10-25 03:10:00'])
 })

@@ -4,6 +4,7 @@ import { afterEach, expect, vi } from 'vitest'
 
 afterEach(() => {
   vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
   vi.useRealTimers()
 })
 

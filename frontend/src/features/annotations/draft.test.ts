@@ -1,8 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Annotation } from '~/api/annotations'
 import { draftOf, endsTooEarly } from './draft'
-
-afterEach(() => vi.unstubAllEnvs())
 
 test('an annotation through the hour that a clock change repeats ends after its start', () => {
   vi.stubEnv('TZ', 'Europe/Berlin')

@@ -1,9 +1,7 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { fireEvent, mockApi, recordedItem, screen, showPage, userEvent, within } from '~/testing/page'
 import { AuditPage } from './AuditPage'
 import { changeLines } from './changes'
-
-afterEach(() => vi.unstubAllEnvs())
 
 const ENTRY = recordedItem('/v1/audit-entries', {
   ...{ action: 'mesh.updated', subject_name: 'production', address: '192.0.2.7' },

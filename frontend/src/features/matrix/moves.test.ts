@@ -92,19 +92,6 @@ test('of a graph only the edges of moved tasks count', () => {
 
 const LEGS = legsOf([moveOf('web-1: a-2 → b-1'), moveOf('web-2: a-1 → b-2', 1), moveOf('web-3: b-1 → b-2', 2)])
 
-test('an arrow leads from row and column to row and column, with the performance lost at both ends', () => {
-  const [first] = arrowsOf(LEGS, 1, placeIn(wholePart(ROSTER, 'vm'), ROSTER, 'vm'))
-  expect(first).toMatchObject({
-    keys: ['1'],
-    from: { row: 1, column: 1 },
-    to: { row: 2, column: 2 },
-    label: '1',
-    isMade: true,
-  })
-  expect(first?.shares[0]).toBeCloseTo(0.8)
-  expect(first?.shares[1]).toBeCloseTo(0.1)
-})
-
 test('by zone, moves between the same zones are one arrow, made when all of them are', () => {
   const placeOf = placeIn(wholePart(ROSTER, 'zone'), ROSTER, 'zone')
   const arrows = (made: number) =>

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { PlanAdoption, Strategy } from '~/api/types'
-import { formatBytes } from '~/lib/bytes'
 import { bodiesOf, fill, mockApi, recorded, screen, showPage, userEvent, within } from '~/testing/page'
 import { ProbePlan } from './ProbePlan'
 import { formatDetection } from './quantities'
@@ -119,12 +118,6 @@ test.each([
   expect(await screen.findByText(text)).toBeTruthy()
   expect(screen.getByText(/joins or restarts gets all of revision 4/)).toBeTruthy()
 })
-
-test.each([
-  [0, '0 B'],
-  [1000, '1000 B'],
-  [8_148_003_839_995, '7.41 TiB'],
-])('%i bytes read %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
 
 test('a fault that nothing measures is never detected', () => {
   expect(formatDetection({ p90_windows: null, worst_windows: null, never: 1 }, 10)).toBe('never for 100 %')
