@@ -2,7 +2,7 @@
 
 export { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 export { default as userEvent } from '@testing-library/user-event'
+export * from './actions'
 export * from './api'
-export { fill } from './fill'
 export { recorded, recordedItem } from './recorded'
 export { show, showPage, showSearchPage } from './render'

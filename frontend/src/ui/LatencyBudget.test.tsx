@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LatencyBudget as Budget } from '~/lib/latencyBudget'
 import { budget, share } from '~/testing/budgets'
-import { screen, show, within } from '~/testing/page'
+import { rowsOf, screen, show } from '~/testing/page'
 import { LatencyBudget, Reference } from './LatencyBudget'
 
 const BUDGET = budget([share('propagation', 49), share('processing', 131)], 132, 720, {
@@ -25,16 +25,10 @@ const REFERENCE = [
 const render = (budget: Budget) =>
   show(<LatencyBudget budget={budget} reference={REFERENCE} publishedSource="UCAM-CL-TR-937, table 4.3" />)
 
-const rowsOf = (name: string | RegExp) =>
-  within(screen.getByRole('region', { name }))
-    .getAllByRole('row')
-    .slice(1)
-    .map((row) => row.textContent)
-
-test('the table has the shares with their bounds, and what they add up to', () => {
+test('the table has the shares with their bounds, and what they add up to', async () => {
   render(BUDGET)
   expect(screen.getByText(/^Of the 312 µs at the median, 180 µs is the lowest delay/)).toBeTruthy()
-  expect(rowsOf('Shares of the delay, web-1 → db-1')).toEqual([
+  expect(await rowsOf('Shares of the delay, web-1 → db-1')).toEqual([
     'Propagation in fibre49.0 µs (44.0 µs to 54.0 µs)49.0 µs (44.0 µs to 54.0 µs)49.0 µs (44.0 µs to 54.0 µs)',
     'Hosts, hypervisors and switches131 µs (126 µs to 136 µs)131 µs (126 µs to 136 µs)131 µs (126 µs to 136 µs)',
     'Queueing and scheduling132 µs (127 µs to 137 µs)720 µs (715 µs to 725 µs)',
@@ -42,9 +36,9 @@ test('the table has the shares with their bounds, and what they add up to', () =
   ])
 })
 
-test('the reference is named as not measured, with its source', () => {
+test('the reference is named as not measured, with its source', async () => {
   show(<Reference reference={REFERENCE} source="UCAM-CL-TR-937" />)
-  expect(rowsOf('Reference, not measured here (UCAM-CL-TR-937)')).toEqual([
+  expect(await rowsOf('Reference, not measured here (UCAM-CL-TR-937)')).toEqual([
     'NIC and its bus804 ns to 985 nstable 2.6',
     'Switches512 ns to 15.0 µssection 4.9',
   ])

@@ -1,19 +1,7 @@
 import { expect, test } from 'vitest'
+import { bodiesOf, fail, mockApi, reply, type Sent, signedIn } from '~/testing/api'
 import { mockAuthenticator } from '~/testing/authenticator'
-import {
-  bodiesOf,
-  fail,
-  fill,
-  mockApi,
-  recorded,
-  reply,
-  type Sent,
-  screen,
-  showPage,
-  signedIn,
-  userEvent,
-  within,
-} from '~/testing/page'
+import { fill, recorded, screen, showPage, userEvent, within } from '~/testing/page'
 import { AccountPage } from './AccountPage'
 
 const ACCOUNT = recorded('/v1/account', {

@@ -1,16 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  bodiesOf,
-  fill,
-  mockApi,
-  recordedItem,
-  reply,
-  screen,
-  showSearchPage,
-  userEvent,
-  waitFor,
-  within,
-} from '~/testing/page'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { field, fill, press, recordedItem, screen, showSearchPage, userEvent, waitFor, within } from '~/testing/page'
 import { AnnotationsPage } from './AnnotationsPage'
 import { type AnnotationsSearch, annotationsSearch } from './search'
 
@@ -41,8 +31,6 @@ async function open(more: object, start: AnnotationsSearch = {}) {
   return sent
 }
 
-const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
-const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 const cells = async (name: RegExp) =>
   within(await screen.findByRole('row', { name }))
     .getAllByRole('cell')

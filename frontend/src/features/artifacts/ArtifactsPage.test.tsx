@@ -1,18 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ArtifactCopies } from '~/api/types'
-import {
-  bodiesOf,
-  fail,
-  fill,
-  mockApi,
-  recorded,
-  reply,
-  type Sent,
-  screen,
-  showPage,
-  userEvent,
-  within,
-} from '~/testing/page'
+import { bodiesOf, fail, mockApi, reply, type Sent } from '~/testing/api'
+import { fill, recorded, screen, showPage, userEvent, within } from '~/testing/page'
 import { ArtifactPage } from './ArtifactPage'
 import { ArtifactsPage } from './ArtifactsPage'
 import { pictureOf, segmentsOf, zonesOf } from './spread'

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
 import { budget, share } from '~/testing/budgets'
-import { fill, recorded, screen, showPage, userEvent, within } from '~/testing/page'
+import { fill, recorded, rowsOf, screen, showPage, userEvent, within } from '~/testing/page'
 import { VmPage } from './VmPage'
 
 const named = (id: string, name = id) => ({ id, name })
@@ -121,12 +121,6 @@ async function open(more: Answers = {}) {
   await showPage(<VmPage vmId="web" />)
   return sent
 }
-
-const rowsOf = async (name: string) =>
-  within(await screen.findByRole('region', { name }))
-    .getAllByRole('row')
-    .slice(1)
-    .map((row) => row.textContent)
 
 test('a VM without planned paths says so instead of counting none', async () => {
   const none = { paths: 0, measured: 0, lost: 0, unusual: 0, lossy: 0, median_ns: null, worst: [] }

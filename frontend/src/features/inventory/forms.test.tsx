@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, press, reply, screen, showPage, upload, userEvent, within } from '~/testing/page'
 import { ImportTrace } from './ImportTrace'
 import { NewMaster } from './NewMaster'
 import { ZonesPage } from './ZonesPage'
 
 const field = (name: string | RegExp) => screen.getByRole<HTMLInputElement>('textbox', { name })
-const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
-
-const FILE = new File(['at,source,target,round_trip_ns\n1,x,y,2\n'], 'trace.csv', { type: 'text/csv' })
 
 async function fillImport() {
   await press('Import a trace')
@@ -15,7 +12,7 @@ async function fillImport() {
   await userEvent.click(dialog.getByRole('button', { name: 'Import' }))
   expect(dialog.getByText('Choose a file.')).toBeTruthy()
   await userEvent.type(dialog.getByRole('textbox', { name: 'Name of the new mesh' }), 'old')
-  await userEvent.upload(document.querySelector('input[type=file]') as HTMLInputElement, FILE)
+  await upload('at,source,target,round_trip_ns\n1,x,y,2\n', 'trace.csv', 'text/csv')
   return dialog
 }
 

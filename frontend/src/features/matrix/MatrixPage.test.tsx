@@ -3,20 +3,9 @@ import { expect, test, vi } from 'vitest'
 import type { Mesh } from '~/api/types'
 import { codeOfValue } from '~/lib/codes'
 import type { Patch } from '~/lib/searchParams'
+import { mockApi, reply, type Sent } from '~/testing/api'
 import { matrixOf } from '~/testing/matrix'
-import {
-  fireEvent,
-  mockApi,
-  recorded,
-  reply,
-  type Sent,
-  screen,
-  showPage,
-  showSearchPage,
-  userEvent,
-  waitFor,
-  within,
-} from '~/testing/page'
+import { fireEvent, recorded, screen, showPage, showSearchPage, userEvent, waitFor, within } from '~/testing/page'
 import { rosterOf } from '~/testing/roster'
 import { MatrixPage } from './MatrixPage'
 import { type MatrixSearch, matrixSearch } from './search'

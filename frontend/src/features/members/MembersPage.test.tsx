@@ -1,18 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  bodiesOf,
-  fail,
-  fill,
-  mockApi,
-  recordedItem,
-  reply,
-  type Sent,
-  screen,
-  showPage,
-  signedIn,
-  userEvent,
-  within,
-} from '~/testing/page'
+import { bodiesOf, fail, mockApi, reply, type Sent, signedIn } from '~/testing/api'
+import { fill, recordedItem, screen, showPage, userEvent, within } from '~/testing/page'
 import { MembersPage } from './MembersPage'
 
 const member = (changes: object) => recordedItem('/v1/members', { meshes: null, version: 1, ...changes })

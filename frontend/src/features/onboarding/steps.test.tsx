@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { EnrolmentToken, Mesh } from '~/api/types'
-import { bodiesOf, fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fail, mockApi, press, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
 
@@ -10,7 +10,6 @@ const TOKEN = {
   max_uses: 2,
   expires_at: new Date(Date.now() + 3_600_000).toISOString(),
 } as EnrolmentToken
-const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
 test('an enrolment command is created for as many machines and as long as chosen; a wrong number is not sent', async () => {
   const onToken = vi.fn()

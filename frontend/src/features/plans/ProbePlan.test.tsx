@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PlanAdoption, Strategy } from '~/api/types'
-import { bodiesOf, fill, mockApi, recorded, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, recorded, rowsOf, screen, showPage, userEvent } from '~/testing/page'
 import { ProbePlan } from './ProbePlan'
 import { formatDetection } from './quantities'
 
@@ -48,10 +48,7 @@ function show(answers: Record<string, unknown> = {}) {
 
 test('the strategies are compared before one is chosen', async () => {
   await show()
-  const table = await screen.findByRole('region', { name: 'Comparison of strategies' })
-  const [, full, zones, sparse] = within(table)
-    .getAllByRole('row')
-    .map((row) => row.textContent)
+  const [full, zones, sparse] = await rowsOf('Comparison of strategies')
   expect(full).toContain('15\u202f984/s')
   expect(full).toContain('above the limit')
   expect(full).toContain('74.1 TiB')

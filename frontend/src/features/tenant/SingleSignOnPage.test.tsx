@@ -1,17 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  bodiesOf,
-  fail,
-  fill,
-  mockApi,
-  recorded,
-  recordedItem,
-  reply,
-  screen,
-  showPage,
-  signedIn,
-  userEvent,
-} from '~/testing/page'
+import { bodiesOf, fail, mockApi, reply, signedIn } from '~/testing/api'
+import { fill, recorded, recordedItem, screen, showPage, userEvent } from '~/testing/page'
 import { rolesOf } from './ProviderForm'
 import { SingleSignOnPage } from './SingleSignOnPage'
 

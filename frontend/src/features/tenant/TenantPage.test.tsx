@@ -1,16 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  bodiesOf,
-  fill,
-  mockApi,
-  recordedItem,
-  reply,
-  screen,
-  showPage,
-  signedIn,
-  userEvent,
-  within,
-} from '~/testing/page'
+import { bodiesOf, mockApi, reply, signedIn } from '~/testing/api'
+import { fill, recordedItem, screen, showPage, userEvent, within } from '~/testing/page'
 import { TenantPage } from './TenantPage'
 
 const TENANT = recordedItem('/v1/tenants', { id: 't', name: 'Example', is_current: true, service_traffic: false })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, recorded, reply, screen, showSearchPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, reply } from '~/testing/api'
+import { fill, recorded, screen, showSearchPage, upload, userEvent, within } from '~/testing/page'
 import { ComputeMixPage } from './ComputeMixPage'
 import { type MixSearch, mixSearch, numbersOf } from './question'
 
@@ -100,8 +101,7 @@ test('a file is imported in its currency', async () => {
   await open()
   const currency = await screen.findByLabelText('Currency of the file')
   await fill(currency, 'EUR')
-  const input = document.querySelector('input[type=file]') as HTMLInputElement
-  await userEvent.upload(input, new File(['kind;name'], 'mine.csv', { type: 'text/csv' }))
+  await upload('kind;name', 'mine.csv', 'text/csv')
   await expect.poll(() => bodiesOf(sent, 'POST /v1/price-lists')).toMatchObject([{ name: 'mine', currency: 'EUR' }])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, recorded, reply, screen, showSearchPage, signedIn, userEvent } from '~/testing/page'
+import { bodiesOf, mockApi, recorded, reply, screen, showSearchPage, signedIn, upload, userEvent } from '~/testing/page'
 import { burstsOf, type ShapingSearch, shapingSearch } from './question'
 import { ShapingPage } from './ShapingPage'
 
@@ -38,13 +38,6 @@ const open = () =>
     {},
   )
 
-/** Choose a file of bursts. */
-const choose = (content: string, name: string) =>
-  userEvent.upload(
-    document.querySelector('input[type=file]') as HTMLInputElement,
-    new File([content], name, { type: 'application/json' }),
-  )
-
 const found = (trains: number) => {
   if (trains === 0) return FOUND
   if (trains === 1) return NONE
@@ -76,16 +69,16 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
   expect(await screen.findByText('Draining. Empty in 40 s at this rate')).toBeTruthy()
   expect(screen.getByRole('link', { name: 'web-2' }).getAttribute('href')).toBe('/vms/w')
   expect(screen.getByText('no traffic of the last two minutes')).toBeTruthy()
-  await choose('{}', 'other.json')
+  await upload('{}', 'other.json')
   expect(await screen.findByText(/Not a file of bursts/)).toBeTruthy()
-  await choose(JSON.stringify({ trains: TRAINS }), 'bursts.json')
+  await upload({ trains: TRAINS }, 'bursts.json')
   expect(await screen.findByText('1 bursts of bursts.json.')).toBeTruthy()
   expect(
     await screen.findByText(/The received rate did not fall during the bursts. Received at 940 Mbit\/s/),
   ).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/advisors/token-buckets').at(-1)).toMatchObject({ trains: TRAINS, rate_mbit: null })
   const three = JSON.stringify({ trains: [...TRAINS, ...TRAINS, ...TRAINS] })
-  await choose(three, 'three.json')
+  await upload(three, 'three.json')
   expect(
     await screen.findByText(/2 of 3 bursts show it, with rates of 980 Mbit\/s to 1010 Mbit\/s and depths of 91/),
   ).toBeTruthy()
@@ -112,7 +105,7 @@ test('a detected bucket is saved for the VM that sent the bursts with one click'
     'PUT /v1/vms/w/token-bucket': () => reply(200, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', source: 'detected' }),
   })
   await open()
-  await choose(JSON.stringify({ trains: TRAINS, sender: 'web-2' }), 'bursts.json')
+  await upload({ trains: TRAINS, sender: 'web-2' }, 'bursts.json')
   expect(await screen.findByText(/Above it a second bucket: 400 Mbit\/s with a depth of 200 kB/)).toBeTruthy()
   expect(screen.getByText(/It counts bytes/)).toBeTruthy()
   expect(((await screen.findByLabelText('VM')) as HTMLSelectElement).value).toBe('w')

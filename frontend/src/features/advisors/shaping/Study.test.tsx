@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, reply, screen, showPage, upload, userEvent, within } from '~/testing/page'
 import { Study } from './Study'
 
 const ROW = {
@@ -29,15 +29,11 @@ const ANSWER = {
   operations: [{ workload: 'c', title: 'YCSB C, read-only', operation: 'read', profiles: [SWITCH, HOST] }],
 }
 
-const fileOf = (content: unknown, name = 'study.json') =>
-  new File([typeof content === 'string' ? content : JSON.stringify(content)], name, { type: 'application/json' })
-
 test('a study is shown with the source below each figure', async () => {
   const sent = mockApi({ 'POST /v1/advisors/shaping-studies': ANSWER })
   await showPage(<Study />)
   expect(screen.getByText('No study open.')).toBeTruthy()
-  const input = document.querySelector('input[type=file]') as HTMLInputElement
-  await userEvent.upload(input, fileOf({ ...FILE, rows: [{ ...ROW, source: { p99_us: 1 }, source_mb_per_s: null }] }))
+  await upload({ ...FILE, rows: [{ ...ROW, source: { p99_us: 1 }, source_mb_per_s: null }] }, 'study.json')
   const table = within(await screen.findByRole('region', { name: 'YCSB C, read-only: read' }))
   const rows = table.getAllByRole('row').map((row) => [...row.children].map((cell) => cell.textContent))
   expect(rows[1]).toEqual([
@@ -70,19 +66,18 @@ test('wrong and large files are refused, and a study that the API refuses says w
   }
   mockApi({ 'POST /v1/advisors/shaping-studies': () => reply(422, refusal) })
   await showPage(<Study />)
-  const input = document.querySelector('input[type=file]') as HTMLInputElement
   for (const wrong of [
     'not JSON',
     { bursts: [] },
     { ...FILE, rows: [] },
     { ...FILE, rows: [{ ...ROW, p99_us: 'x' }] },
   ]) {
-    await userEvent.upload(input, fileOf(wrong))
+    await upload(wrong, 'study.json')
     expect(await screen.findByText(/^Not a study of the shaping lab/)).toBeTruthy()
   }
-  await userEvent.upload(input, fileOf(`[${' '.repeat(8 * 1024 ** 2)}]`, 'large.json'))
+  await upload(`[${' '.repeat(8 * 1024 ** 2)}]`, 'large.json')
   expect(await screen.findByText('large.json has 8.00 MiB. A file may have at most 8.00 MiB.')).toBeTruthy()
   expect(screen.getByText('No study open.')).toBeTruthy()
-  await userEvent.upload(input, fileOf({ ...FILE, rows: [{ ...ROW, profile: 'tb moon' }] }))
+  await upload({ ...FILE, rows: [{ ...ROW, profile: 'tb moon' }] }, 'study.json')
   expect(await screen.findByText(/Must be one of none, interference\./)).toBeTruthy()
 })

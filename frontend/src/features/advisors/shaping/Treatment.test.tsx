@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, mockApi, reply, screen, showPage, upload, userEvent } from '~/testing/page'
 import { Treatment } from './Treatment'
 
 const SIZES = {
@@ -19,9 +19,6 @@ const SMALL = {
 }
 const ALIKE = { verdict: 'same', evidence: 'DSCP 0: 9 % lost', explanation: 'Marks give no advantage.', share: null }
 
-const fileOf = (content: unknown, name = 'mixed.json') =>
-  new File([JSON.stringify(content)], name, { type: 'application/json' })
-
 test('both bursts of a file are judged, each for its own question', async () => {
   const sent = mockApi({
     'POST /v1/advisors/packet-treatments': ({ body }) =>
@@ -31,10 +28,9 @@ test('both bursts of a file are judged, each for its own question', async () => 
       ),
   })
   await showPage(<Treatment />)
-  const input = document.querySelector('input[type=file]') as HTMLInputElement
-  await userEvent.upload(input, fileOf({ trains: [] }, 'bursts.json'))
+  await upload({ trains: [] }, 'bursts.json')
   expect(await screen.findByText(/Not a file of mixed bursts/)).toBeTruthy()
-  await userEvent.upload(input, fileOf({ bursts: [SIZES, CLASSES] }))
+  await upload({ bursts: [SIZES, CLASSES] }, 'mixed.json')
   expect(await screen.findByText('Size: treated differently')).toBeTruthy()
   expect(screen.getByText('Class: treated alike')).toBeTruthy()
   expect(screen.getByText('Keep messages small. Evidence: 1 % lost, 40 % lost.')).toBeTruthy()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fail, field, fill, mockApi, press, reply, screen, showPage, userEvent } from '~/testing/page'
 import { NewReceiver } from './NewReceiver'
 
 const API = {
@@ -8,10 +8,8 @@ const API = {
   'PUT /v1/alert-routes': { root: {}, version: 2 },
 }
 
-const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
 const chooseMail = async () =>
   userEvent.selectOptions(field('Type'), await screen.findByRole('option', { name: 'E-mail' }))
-const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
 test('a receiver is created with the fields of its type, and the form is empty again', async () => {
   const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })

@@ -1,9 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, field, fill, mockApi, press, reply, screen, showPage, userEvent } from '~/testing/page'
 import { NewSilence } from './NewSilence'
-
-const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label)
-const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 
 test('a silence states its matchers, its end and its weekly window; created, its form is closed', async () => {
   const onDone = vi.fn()
