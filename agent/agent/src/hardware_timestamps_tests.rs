@@ -4,6 +4,9 @@ use super::*;
 use crate::clock::{PhcReading, RawTime};
 use crate::timestamp::NetworkCard;
 
+const RAW: u32 = libc::SOF_TIMESTAMPING_RAW_HARDWARE;
+const SENT: u32 = libc::SOF_TIMESTAMPING_TX_HARDWARE;
+const RECEIVED: u32 = libc::SOF_TIMESTAMPING_RX_HARDWARE;
 const OFF: CardSetting = CardSetting {
     flags: 0,
     tx_type: 0,
@@ -62,9 +65,7 @@ impl Card for Double {
 
 fn all() -> CardAbilities {
     CardAbilities {
-        timestamping: libc::SOF_TIMESTAMPING_RAW_HARDWARE
-            | libc::SOF_TIMESTAMPING_TX_HARDWARE
-            | libc::SOF_TIMESTAMPING_RX_HARDWARE,
+        timestamping: RAW | SENT | RECEIVED,
         clock: Some(3),
         tx_types: 0b11,
         rx_filters: 1 | 1 << FILTER_ALL | 1 << FILTER_PTP,
@@ -146,53 +147,26 @@ fn every_other_card_is_refused_with_its_reason() {
         rx_filters: 1 << FILTER_PTP_UDP,
         ..all()
     };
+    let no_clock = CardAbilities {
+        clock: None,
+        ..all()
+    };
+    let never_sent = CardAbilities {
+        tx_types: 1,
+        ..all()
+    };
+    let never_received = CardAbilities {
+        rx_filters: 1,
+        ..all()
+    };
     let set = CardChoice::Set;
     let cases = [
-        (
-            without(libc::SOF_TIMESTAMPING_RAW_HARDWARE),
-            set,
-            319,
-            "in software only",
-        ),
-        (
-            without(libc::SOF_TIMESTAMPING_TX_HARDWARE),
-            set,
-            319,
-            "timestamps received packets only",
-        ),
-        (
-            without(libc::SOF_TIMESTAMPING_RX_HARDWARE),
-            set,
-            319,
-            "timestamps sent packets only",
-        ),
-        (
-            CardAbilities {
-                clock: None,
-                ..all()
-            },
-            set,
-            319,
-            "no clock",
-        ),
-        (
-            CardAbilities {
-                tx_types: 1,
-                ..all()
-            },
-            set,
-            319,
-            "timestamps received packets only",
-        ),
-        (
-            CardAbilities {
-                rx_filters: 1,
-                ..all()
-            },
-            set,
-            319,
-            "timestamps sent packets only",
-        ),
+        (without(RAW), set, 319, "in software only"),
+        (without(SENT), set, 319, "timestamps received packets only"),
+        (without(RECEIVED), set, 319, "timestamps sent packets only"),
+        (no_clock, set, 319, "no clock"),
+        (never_sent, set, 319, "timestamps received packets only"),
+        (never_received, set, 319, "timestamps sent packets only"),
         (ptp_only, set, 10319, "event_port is 10319"),
         (ptp_only, CardChoice::Auto, 10319, "event_port is 10319"),
         (all(), CardChoice::Off, 319, "hardware_timestamps is off"),

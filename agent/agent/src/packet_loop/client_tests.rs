@@ -4,9 +4,9 @@ use super::*;
 use crate::clock::TimestampSource;
 use crate::packet_loop::wakeup::WakeupIntervals;
 use crate::paths::peer_session::Foreign;
-use crate::plan::{Caps, MeshPlan, OnDemand, PathProbes, Peer, Plan, Protocol, Role};
+use crate::plan::{Caps, MeshPlan, PathProbes, Peer, Plan, Protocol, Role};
 use crate::ptp::VmTlv;
-use crate::ptp::{PortIdentity, ResponseTlv, RxReportTlv, Verdict};
+use crate::ptp::{PortIdentity, Verdict};
 use std::collections::HashMap;
 
 pub(super) const MS: i64 = 1_000_000;
@@ -197,20 +197,6 @@ impl Simulation {
 }
 
 #[test]
-fn every_window_holds_the_requests_of_its_time() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
-    simulation.run(31_000);
-    assert_eq!(
-        simulation.counts(),
-        [(0, 160, 0, 160), (10, 160, 0, 160), (20, 160, 0, 160)]
-    );
-    assert_eq!(simulation.windows[0].peer_keys, [2, 3]);
-    let outbound = simulation.windows[2].outbound.as_ref().unwrap();
-    assert_eq!((outbound.min_ns[0], outbound.max_ns[1]), (50_000, 50_000));
-}
-
-#[test]
 fn the_answers_of_another_vm_are_neither_delays_nor_loss_and_are_reported_once() {
     let mut simulation = Simulation::new();
     let tagged = |vm_key, port| Peer {
@@ -263,19 +249,6 @@ fn answers_from_another_port_are_named_and_no_loss() {
     simulation.run(40_000);
     let (.., sent, lost, _) = simulation.counts().pop().unwrap();
     assert_eq!((sent, lost), (80, 80));
-}
-
-#[test]
-fn exchanges_with_a_silent_peer_are_lost_and_others_are_not() {
-    let mut simulation = Simulation::new();
-    simulation.deaf.push(329);
-    simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
-    simulation.run(11_000);
-    let round_trip = simulation.windows[0].round_trip.as_ref().unwrap();
-    assert_eq!(
-        (&round_trip.sent[..], &round_trip.lost[..]),
-        (&[80, 80][..], &[0, 80][..])
-    );
 }
 
 #[test]
@@ -419,15 +392,6 @@ fn two_meshes_of_one_pair_are_kept_apart() {
     of.sort_unstable();
     assert_eq!(of[0], (1, 80));
     assert_eq!(of[1..], [(2, 16), (2, 80)]);
-}
-
-#[test]
-fn without_permission_nothing_is_sent_or_counted() {
-    let mut client = Client::new(7, 0);
-    client.follow(&plan(vec![peer(2, 319)], 8, 10), 16, RawTime(0));
-    let slot = client.next_slot(RawTime(S), EPOCH, || false).unwrap();
-    assert!(slot.request.is_none() && slot.left_out > 0);
-    assert!(client.finish(RawTime(S)).meshes.is_empty());
 }
 
 #[test]
@@ -633,102 +597,4 @@ fn a_window_is_handed_over_as_soon_as_its_last_exchange_is_decided() {
     let last_decided = 10_000 - 125 + 500;
     let after_ms = simulation.now / MS - last_decided;
     assert!((0..=150).contains(&after_ms), "{after_ms} ms");
-}
-
-#[test]
-fn a_measurement_on_demand_reports_the_ecn_fields_and_the_order_of_its_pairs() {
-    let measurement = |ecn: bool, reordering: bool| {
-        let mut with = plan(vec![], 1, 1);
-        with.on_demand = vec![OnDemand {
-            id: String::new(),
-            key: 5,
-            rate_hz: 16,
-            loss_deadline_ms: 100,
-            starts_at_ns: EPOCH,
-            ends_at_ns: EPOCH + 10 * S,
-            probes: PathProbes { ecn, reordering },
-            peer: peer(2, 1000),
-        }];
-        let mut client = Client::new(7, 0);
-        client.follow(&with.with_on_demand(), 1, RawTime(0));
-        client
-    };
-    // Times of both clocks are those of this machine. The second request of each pair overtakes the first one if `reorder`.
-    let run = |ecn: bool, reordering: bool, reorder: bool| {
-        let mut client = measurement(ecn, reordering);
-        let mut windows = Vec::new();
-        for now in (0..2_200 * MS).step_by(MS as usize) {
-            let mut in_slot = 0;
-            while let Some(slot) = client.next_slot(RawTime(now), EPOCH + now, || true) {
-                let Some(request) = slot.request else {
-                    continue;
-                };
-                let left = now + i64::from(in_slot) * 1_000;
-                let swap = if reorder && in_slot == 0 { 5_000 } else { 0 };
-                let t4 = left + 50_000 + swap;
-                client.record_departure(&request.id(), RawTime(left), TimestampSource::Kernel);
-                let Body::CompactReq { ecn: field, .. } = request.message.body else {
-                    panic!("{:?}", request.message);
-                };
-                let reply = |body| Message {
-                    source: PortIdentity { clock: 9, port: 0 },
-                    body,
-                    ..request.message
-                };
-                let response = reply(Body::CompactResp {
-                    origin_ns: t4,
-                    response_tlv: ResponseTlv::new(t4, request.message.source),
-                    rx_report: RxReportTlv {
-                        requests: 1,
-                        syncs: 1,
-                        newest: request.message.sequence_id,
-                        watched: 1,
-                        arrived: 1,
-                    },
-                    hardware_clock: None,
-                    vm: None,
-                    ecn: field.map(|_| EcnField::CE),
-                });
-                let t2 = RawTime(t4 + 60_000);
-                let arrival = |ecn| Arrival {
-                    at: t2,
-                    stamp: Some(t2),
-                    source: TimestampSource::Kernel,
-                    ecn,
-                };
-                client.receive(request.to, &response, arrival(Some(EcnField::NOT_ECT)));
-                let origin_ns = t4 + 1_000;
-                client.receive(
-                    request.to,
-                    &reply(Body::FollowUp { origin_ns }),
-                    arrival(None),
-                );
-                in_slot += 1;
-            }
-            let settlement = client.settle(RawTime(now), RawTime(now), EPOCH + now);
-            windows.extend(settlement.closed.on_demand);
-        }
-        windows.remove(0).exchanges
-    };
-    let plain = run(false, false, true);
-    assert_eq!(plain.at_ns.len(), 16);
-    assert!(plain.outbound_ecn.is_empty() && plain.outbound_reversed.is_empty());
-    assert!(
-        plain.at_ns.windows(2).all(|two| two[0] != two[1]),
-        "no pairs"
-    );
-
-    let probed = run(true, true, true);
-    assert_eq!(probed.outbound_ecn, [Some(EcnField::CE.code()); 16]);
-    assert_eq!(probed.inbound_ecn, [Some(EcnField::NOT_ECT.code()); 16]);
-    assert!(
-        probed.at_ns.chunks(2).all(|pair| pair[0] == pair[1]),
-        "{probed:?}"
-    );
-    assert_eq!(probed.outbound_reversed, [None, Some(true)].repeat(8));
-    assert_eq!(probed.inbound_reversed, [None, Some(false)].repeat(8));
-
-    let straight = run(false, true, false);
-    assert!(straight.outbound_ecn.is_empty());
-    assert_eq!(straight.outbound_reversed, [None, Some(false)].repeat(8));
 }

@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sinemora_agent::cloud::{CloudVm, LIMIT, discover};
-use sinemora_agent::config::{Config, Layers, Source, find};
 use sinemora_agent::run::enrol_only;
 
-use crate::backend::{FakeBackend, Reply, Request, reply};
-use crate::process::free_ports;
+use crate::backend::{FakeBackend, Reply, Request, json, reply};
+use crate::enrolment::{ENROLLED, config};
 
 fn text(body: &str) -> Reply {
     Reply {
@@ -175,25 +174,9 @@ fn a_machine_outside_clouds_is_not_delayed() {
 /// Return the zone and the cloud that the agent reports when it enrols on a VM of AWS.
 fn reported_zone(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
     let cloud = FakeBackend::start(aws);
-    let backend = FakeBackend::start(|_| {
-        let enrolled = json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_s"});
-        crate::backend::json(201, &enrolled)
-    });
-    let mut layers = Layers::default();
-    let ports = free_ports();
-    let settings = [
-        ("event_port", ports[0].as_str()),
-        ("general_port", &ports[1]),
-        ("metrics_listen", "off"),
-        ("backend", backend.url.as_str()),
-        ("token", "sme_0123456789"),
-        ("state_dir", state_dir.to_str().unwrap()),
-        ("cloud_metadata", cloud.url.as_str()),
-    ];
-    for (key, text) in more.iter().chain(&settings) {
-        layers.add(find(key).unwrap(), *text, Source::Flag);
-    }
-    enrol_only(&Config::resolve(&layers, "host").unwrap(), true).unwrap();
+    let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
+    let settings = [more, &[("cloud_metadata", &cloud.url)]].concat();
+    enrol_only(&config(&backend.url, state_dir, &settings), true).unwrap();
     let body: Value = serde_json::from_slice(&backend.next().body).unwrap();
     (body["zone"].clone(), body["description"]["cloud"].clone())
 }

@@ -11,10 +11,11 @@ use sinemora_agent::config::{Config, Layers, Source, find};
 use sinemora_agent::identity::Identity;
 use sinemora_agent::run::enrol_only;
 
-const ENROLLED: &str = r#"{"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1",
+pub const ENROLLED: &str = r#"{"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1",
     "credential": "sma_secret", "something_newer": 1}"#;
 
-fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
+/// Return the configuration of an agent called db-1 with free ports; what is in `more` comes first.
+pub fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
     let mut layers = Layers::default();
     let state_dir = state_dir.to_str().unwrap();
     let ports = free_ports();
@@ -85,42 +86,13 @@ fn a_token_becomes_a_private_identity() {
 fn every_refusal_names_the_remedy() {
     let mut outside: Value = serde_json::from_str(ENROLLED).unwrap();
     outside["vm_id"] = json!("../../etc");
-    let cases: [(Reply, u8, &str); 10] = [
-        (
-            json(201, &outside),
-            1,
-            "is not one of a Sinemora backend (vm_id",
-        ),
+    let cases: [(Reply, u8, &str); 5] = [
+        (json(201, &outside), 1, "one of a Sinemora backend (vm_id"),
         // A captive portal, or the maintenance page of a proxy.
         (
             reply(200).with("Content-Type", "text/html"),
             1,
             "a proxy or a portal may answer in its place",
-        ),
-        (
-            problem(401, "enrolment_token_unknown", "No such token."),
-            3,
-            "whole token was copied",
-        ),
-        (
-            problem(401, "enrolment_token_used", "Used."),
-            3,
-            "Create a new token",
-        ),
-        (
-            problem(401, "enrolment_token_expired", "Expired."),
-            3,
-            "Create a new token",
-        ),
-        (
-            problem(409, "vm_has_agent", "db-1 has one."),
-            3,
-            "Revoke the old agent of this VM first",
-        ),
-        (
-            problem(422, "invalid", "hostname is too long"),
-            3,
-            "hostname is too long",
         ),
         (
             problem(503, "database_unavailable", "Try later."),
@@ -138,7 +110,15 @@ fn every_refusal_names_the_remedy() {
             "or `backend` is wrong",
         ),
     ];
-    for (answer, exit_code, expected) in cases {
+    let refusals = [
+        (401, "enrolment_token_unknown", "whole token was copied"),
+        (401, "enrolment_token_used", "Create a new token"),
+        (401, "enrolment_token_expired", "Create a new token"),
+        (409, "vm_has_agent", "Revoke the old agent of this VM"),
+        (422, "invalid", "its detail"),
+    ]
+    .map(|(status, code, words)| (problem(status, code, "its detail"), 3, words));
+    for (answer, exit_code, expected) in cases.into_iter().chain(refusals) {
         let reply = answer.clone();
         let backend = FakeBackend::start(move |_| reply.clone());
         let folder = tempfile::tempdir().unwrap();

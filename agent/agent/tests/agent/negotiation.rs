@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use crate::support::{Agent, listen, peer, plan};
+use crate::support::{Agent, bytes, listen, message, peer, plan};
 use sinemora_agent::counters::EventKind;
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
-use sinemora_agent::ptp::{Body, Correction, MAX_LEN, Message, PortIdentity, Service, Tlv, Tlvs};
+use sinemora_agent::ptp::{Body, Correction, Message, PortIdentity, Service, Tlv, Tlvs};
 
 const CLIENT: PortIdentity = PortIdentity {
     clock: 0x0011_22ff_fe33_4455,
@@ -72,15 +72,16 @@ impl Client {
     }
 
     fn send_delay_req(&self, sequence_id: u16, correction: i64) {
-        let message = Message {
-            domain: 0,
-            source: CLIENT,
-            sequence_id,
+        self.ask(&Message {
             correction: Correction(correction),
-            body: Body::DelayReq,
-        };
+            ..message(CLIENT, sequence_id, Body::DelayReq)
+        });
+    }
+
+    /// Send a message to the responder's event port.
+    fn ask(&self, message: &Message) {
         let to = (self.responder.address, self.responder.event_port);
-        self.event.send_to(&bytes(&message), to).unwrap();
+        self.event.send_to(&bytes(message), to).unwrap();
     }
 
     /// Receive for `ms`. Return event messages and general messages.
@@ -130,35 +131,13 @@ impl Client {
     }
 }
 
-fn bytes(message: &Message) -> Vec<u8> {
-    let mut buffer = [0; MAX_LEN];
-    let length = message.write(&mut buffer);
-    buffer[..length].to_vec()
-}
-
 fn signaling(target: PortIdentity, tlvs: impl IntoIterator<Item = Tlv>) -> Vec<u8> {
-    bytes(&Message {
-        domain: 0,
-        source: CLIENT,
-        sequence_id: 7,
-        correction: Correction(0),
-        body: Body::Signaling {
-            target,
-            tlvs: tlvs.into_iter().collect::<Tlvs>(),
-        },
-    })
+    let tlvs = tlvs.into_iter().collect::<Tlvs>();
+    bytes(&message(CLIENT, 7, Body::Signaling { target, tlvs }))
 }
 
 fn request(service: Service, interval: i8) -> Tlv {
     Tlv::Request {
-        service,
-        interval,
-        duration_s: 60,
-    }
-}
-
-fn grant(service: Service, interval: i8) -> Tlv {
-    Tlv::Grant {
         service,
         interval,
         duration_s: 60,
@@ -175,33 +154,18 @@ fn tlvs_of(message: &Message) -> Vec<Tlv> {
     }
 }
 
-const ALL: [Tlv; 3] = [
-    Tlv::Request {
-        service: Service::Announce,
-        interval: 0,
-        duration_s: 60,
-    },
-    Tlv::Request {
-        service: Service::Sync,
-        interval: -5,
-        duration_s: 60,
-    },
-    Tlv::Request {
-        service: Service::DelayResp,
-        interval: -5,
-        duration_s: 60,
-    },
-];
+/// Return the requests of all services with these intervals.
+fn all(intervals: [i8; 3]) -> [Tlv; 3] {
+    let services = [Service::Announce, Service::Sync, Service::DelayResp];
+    std::array::from_fn(|nth| request(services[nth], intervals[nth]))
+}
 
 #[test]
 fn the_warning_about_grants_names_the_address_that_takes_them_and_the_share() {
     let (responder, client) = pair(11);
     // Another client of the same address has the whole share already, and renews it.
     for _ in 0..2 {
-        client.signal(ALL.map(|tlv| match tlv {
-            Tlv::Request { service, .. } => request(service, -7),
-            other => other,
-        }));
+        client.signal(all([-7; 3]));
         client.grants(3);
     }
     let other = Message {
@@ -231,7 +195,7 @@ fn the_warning_about_grants_names_the_address_that_takes_them_and_the_share() {
 #[test]
 fn delay_resp_echoes_requester_and_correction() {
     let (_responder, client) = pair(3);
-    client.signal(ALL);
+    client.signal(all([0, -5, -5]));
     client.grants(3);
     client.send_delay_req(4711, 0x1_2345);
     let mut messages = Vec::new();
@@ -260,87 +224,24 @@ fn delay_resp_echoes_requester_and_correction() {
 fn an_unknown_client_is_granted_nothing() {
     let (responder, _client) = pair(6);
     let stranger = Client::new(responder.listen, listen("127.78.6.9"));
-    stranger.signal(ALL);
+    stranger.signal(all([0, -5, -5]));
     assert_eq!(stranger.receive_for(300), (Vec::new(), Vec::new()));
 }
 
 #[test]
-fn a_client_outside_the_plan_is_served_at_the_ports_of_the_standard() {
-    let responder = Agent::start_with(listen("127.78.7.1"), &["127.78.7.0/24"]);
-    responder.follow(plan(
-        1,
-        8,
-        vec![peer(2, listen("127.78.7.2"), Role::Responder)],
-    ));
-    let client = Client::new(responder.listen, listen("127.78.7.9"));
-    client.learn_target();
-    client.signal([request(Service::Announce, -2)]);
-    assert_eq!(client.grants(1), [grant(Service::Announce, -2)]);
-    let announced = client.receive_for(1500).1;
-    assert!(!announced.is_empty());
-}
-
-#[test]
-fn a_standard_client_and_our_own_on_one_machine_each_get_their_response() {
-    // Both have one address and port. The port identity distinguishes them: no Delay_Resp was granted to the second.
-    let (_responder, client) = pair(9);
-    client.signal([
-        request(Service::Announce, 0),
-        request(Service::DelayResp, 0),
-    ]);
-    client.grants(2);
-    client.send_delay_req(1, 0);
-    // Its address has no proof: it gets no more octets than it sent, so one of five requests is answered.
-    for sequence_id in 2..7 {
-        let other = Message {
-            domain: 0,
-            source: PortIdentity { clock: 5, port: 1 },
-            sequence_id,
-            correction: Correction(0),
-            body: Body::DelayReq,
-        };
-        let to = (client.responder.address, client.responder.event_port);
-        client.event.send_to(&bytes(&other), to).unwrap();
-    }
-    let (syncs, generals) = client.receive_for(500);
-    let [answered] = syncs.iter().map(|m| m.sequence_id).collect::<Vec<_>>()[..] else {
-        panic!("{syncs:?}");
-    };
-    let with_report: Vec<_> = generals
-        .iter()
-        .filter_map(|m| match m.body {
-            Body::DelayResp { rx_report, .. } => Some((m.sequence_id, rx_report.is_some())),
-            _ => None,
-        })
-        .collect();
-    assert!(with_report.contains(&(1, false)) && with_report.contains(&(answered, true)));
-}
-
-#[test]
 fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
-    for (net, domain) in [(10, 0), (20, 44)] {
-        answers_sptp(net, domain);
-    }
-}
-
-/// Check the answers to ten requests of SPTP in a domain.
-fn answers_sptp(net: u8, domain: u8) {
-    let (_responder, client) = pair(net);
+    let (domain, (_responder, client)) = (44, pair(10));
     // Its identity has a high port number: it awaits the Announce where it sends from.
     let source = PortIdentity {
         port: 4711,
         ..CLIENT
     };
     for sequence_id in 0..10 {
-        let request = Message {
+        client.ask(&Message {
             domain,
-            source,
-            sequence_id,
             correction: Correction(0x1_0000),
-            body: Body::SptpReq,
-        };
-        let to = (client.responder.address, client.responder.event_port);
-        client.event.send_to(&bytes(&request), to).unwrap();
+            ..message(source, sequence_id, Body::SptpReq)
+        });
         std::thread::sleep(Duration::from_millis(20));
     }
     let (messages, generals) = client.receive_for(500);

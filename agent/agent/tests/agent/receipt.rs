@@ -3,12 +3,10 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use crate::support::{Agent, Loss, listen, peer, plan};
+use crate::support::{Agent, Loss, bytes, listen, message, peer, plan};
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
-use sinemora_agent::ptp::{
-    Body, Correction, MAX_LEN, Message, PortIdentity, ResponseTlv, RxReportTlv, Service, Tlv,
-};
+use sinemora_agent::ptp::{Body, Message, PortIdentity, ResponseTlv, RxReportTlv, Service, Tlv};
 
 /// Of the client's requests; its responses have port 1.
 const REQUESTER: PortIdentity = PortIdentity {
@@ -39,17 +37,9 @@ fn pair(net: u8) -> (Agent, Client) {
 
 impl Client {
     fn send(&self, source: PortIdentity, sequence_id: u16, body: Body) -> usize {
-        let message = Message {
-            domain: 0,
-            source,
-            sequence_id,
-            correction: Correction(0),
-            body,
-        };
-        let mut bytes = [0; MAX_LEN];
-        let length = message.write(&mut bytes);
+        let message = message(source, sequence_id, body);
         let to = (self.responder.address, self.responder.event_port);
-        self.event.send_to(&bytes[..length], to).unwrap()
+        self.event.send_to(&bytes(&message), to).unwrap()
     }
 
     fn request(&self, sequence_id: u16, receipt: Option<u64>) -> usize {
@@ -156,29 +146,22 @@ fn a_flood_without_a_proof_leaves_the_measurement_its_packets() {
     // 2,000 requests of a standard client in two seconds, whose port identities change and name nobody's.
     let guest = UdpSocket::bind("127.79.3.9:0").unwrap();
     for nth in 0..2_000_u64 {
-        let message = Message {
-            domain: 0,
-            source: PortIdentity {
-                clock: nth,
-                port: 1,
-            },
-            sequence_id: nth as u16,
-            correction: Correction(0),
-            body: Body::Signaling {
-                target: PortIdentity::ANY,
-                tlvs: [Tlv::Request {
-                    service: Service::Sync,
-                    interval: 0,
-                    duration_s: 60,
-                }]
-                .into_iter()
-                .collect(),
-            },
+        let source = PortIdentity {
+            clock: nth,
+            port: 1,
         };
-        let mut bytes = [0; MAX_LEN];
-        let length = message.write(&mut bytes);
+        let asked = Tlv::Request {
+            service: Service::Sync,
+            interval: 0,
+            duration_s: 60,
+        };
+        let body = Body::Signaling {
+            target: PortIdentity::ANY,
+            tlvs: [asked].into_iter().collect(),
+        };
         let to = (a.listen.address, a.listen.general_port);
-        guest.send_to(&bytes[..length], to).unwrap();
+        let message = message(source, nth as u16, body);
+        guest.send_to(&bytes(&message), to).unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
     let windows = a.windows(2);

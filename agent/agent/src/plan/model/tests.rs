@@ -35,132 +35,68 @@ fn reads_the_agreed_shape_and_ignores_what_is_newer() {
 
 #[test]
 fn refuses_values_outside_their_limits_and_says_where() {
-    let cases: &[(&str, Value, &str)] = &[
-        (
-            "/meshes/0/window_s",
-            json!(0),
-            "meshes[0].window_s must be 1 to 60",
-        ),
-        (
-            "/meshes/0/window_s",
-            json!(61),
-            "meshes[0].window_s must be 1 to 60",
-        ),
-        (
-            "/meshes/0/rate_hz",
-            json!(3),
-            "meshes[0].rate_hz must be 1, 2, 4 … 128",
-        ),
-        (
-            "/meshes/0/rate_hz",
-            json!(256),
-            "meshes[0].rate_hz must be 1, 2, 4 … 128",
-        ),
-        (
-            "/meshes/0/loss_deadline_ms",
-            json!(0),
-            "meshes[0].loss_deadline_ms must be 1 to 60000",
-        ),
-        (
-            "/meshes/0/period_windows",
-            json!(0),
-            "meshes[0].period_windows must be 1 to 60",
-        ),
-        (
-            "/meshes/0/peers/0/turns",
-            json!([]),
-            "meshes[0].peers[0].turns must be different numbers below period_windows",
-        ),
-        (
-            "/meshes/0/peers/0/turns",
-            json!([1, 1]),
-            "meshes[0].peers[0].turns must be different numbers below period_windows",
-        ),
-        (
-            "/meshes/0/peers/0/turns",
-            json!([0, 4]),
-            "meshes[0].peers[0].turns must be different numbers below period_windows",
-        ),
-        (
-            "/meshes/0/peers/1/vm_key",
-            json!(3),
-            "meshes[0].peers[1].vm_key must differ",
-        ),
-        (
-            "/meshes/0/peers/0/vm_key",
-            json!(7),
-            "meshes[0].peers[0].vm_key must not be this agent's own",
-        ),
-        (
-            "/meshes/0/peers/0/event_port",
-            json!(0),
-            "meshes[0].peers[0].event_port must not be 0",
-        ),
-        (
-            "/meshes/0/peers/0/general_port",
-            json!(319),
-            "general_port must differ from event_port",
-        ),
-        ("/meshes/0/peers/0/flows", json!(0), "flows must be 1 to 16"),
-        (
-            "/meshes/0/peers/0/address",
-            json!("224.0.1.129"),
-            "address must be the address of one host",
-        ),
-        (
-            "/meshes/0/peers/0/address",
-            json!("255.255.255.255"),
-            "address must be the address of one host",
-        ),
-        (
-            "/meshes/0/peers/0/address",
-            json!("0.0.0.0"),
-            "address must be the address of one host",
-        ),
-        (
-            "/meshes/0/peers/0/role",
-            json!("master"),
-            "not readable: unknown variant `master`",
-        ),
-        (
-            "/meshes/0/peers/0/event_port",
-            json!(70000),
-            "not readable: invalid value",
-        ),
+    // Places in the first mesh, values as JSON, and words behind the place.
+    let cases = [
+        ("window_s", "0", "must be 1 to 60"),
+        ("window_s", "61", "must be 1 to 60"),
+        ("rate_hz", "3", "must be 1, 2, 4 … 128"),
+        ("rate_hz", "256", "must be 1, 2, 4 … 128"),
+        ("loss_deadline_ms", "0", "must be 1 to 60000"),
+        ("period_windows", "0", "must be 1 to 60"),
+        ("peers[0].turns", "[]", "must be different numbers"),
+        ("peers[0].turns", "[1, 1]", "must be different numbers"),
+        ("peers[0].turns", "[0, 4]", "must be different numbers"),
+        ("peers[1].vm_key", "3", "must differ"),
+        ("peers[0].vm_key", "7", "must not be this agent's own"),
+        ("peers[0].event_port", "0", "must not be 0"),
+        ("peers[0].general_port", "319", "must differ"),
+        ("peers[0].flows", "0", "must be 1 to 16"),
+        ("peers[0].address", "\"224.0.1.129\"", "must be the address"),
+        ("peers[0].address", "\"255.255.255.255\"", "must be the"),
+        ("peers[0].address", "\"0.0.0.0\"", "must be the address"),
     ];
-    for (pointer, value, expected) in cases {
-        let mut plan = plan();
-        *plan.pointer_mut(pointer).unwrap() = value.clone();
-        let error = Plan::from_json(plan.to_string().as_bytes())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains(expected), "{pointer} = {value}: {error}");
+    for (place, value, expected) in cases {
+        let error = refusal(place, value);
+        let expected = format!("meshes[0].{place} {expected}");
+        assert!(error.contains(&expected), "{place} = {value}: {error}");
+    }
+    for (place, value, expected) in [
+        ("peers[0].role", "\"master\"", "unknown variant `master`"),
+        ("peers[0].event_port", "70000", "invalid value"),
+        (
+            "peers[0].protocol",
+            "\"lean\"",
+            "unknown variant `lean`, expected one of `compact`, `ieee1588`, `sptp`",
+        ),
+    ] {
+        let error = refusal(place, value);
+        let expected = format!("not readable: {expected}");
+        assert!(error.contains(&expected), "{place} = {value}: {error}");
     }
 }
 
-#[test]
-fn refuses_an_unknown_protocol_and_names_the_known_protocols() {
+/// Return the error of the plan with another value, as JSON, at a place of its first mesh.
+fn refusal(place: &str, value: &str) -> String {
+    let pointer = place.replace("[", "/").replace("].", "/");
     let mut plan = plan();
-    plan["meshes"][0]["peers"][0]["protocol"] = json!("lean");
-    let error = Plan::from_json(plan.to_string().as_bytes())
-        .unwrap_err()
-        .to_string();
-    let expected = "unknown variant `lean`, expected one of `compact`, `ieee1588`, `sptp`";
-    assert!(error.contains(expected), "{error}");
+    plan["meshes"][0]["peers"][0]["protocol"] = json!("compact");
+    *plan.pointer_mut(&format!("/meshes/0/{pointer}")).unwrap() =
+        serde_json::from_str(value).unwrap();
+    refused(&plan)
+}
+
+fn refused(plan: &Value) -> String {
+    let error = Plan::from_json(plan.to_string().as_bytes()).unwrap_err();
+    error.to_string()
 }
 
 #[test]
 fn a_plan_of_an_older_backend_has_no_turns_and_no_tags() {
     let mut old = plan();
-    old["meshes"][0]["period_windows"].take();
-    old["meshes"][0]
-        .as_object_mut()
-        .unwrap()
-        .remove("period_windows");
-    old["meshes"][0]["peers"][0]
-        .as_object_mut()
-        .unwrap()
-        .remove("turns");
+    let mesh = old["meshes"][0].as_object_mut().unwrap();
+    mesh.remove("period_windows");
+    let peer = mesh["peers"][0].as_object_mut().unwrap();
+    peer.remove("turns");
     let plan = Plan::from_json(old.to_string().as_bytes()).unwrap();
     assert_eq!(plan.meshes[0].period_windows, 1);
     assert_eq!(plan.meshes[0].peers[0].turns, None);
@@ -172,8 +108,6 @@ fn refuses_two_meshes_of_one_key() {
     let mut plan = plan();
     let mesh = plan["meshes"][0].clone();
     plan["meshes"].as_array_mut().unwrap().push(mesh);
-    let error = Plan::from_json(plan.to_string().as_bytes())
-        .unwrap_err()
-        .to_string();
+    let error = refused(&plan);
     assert!(error.contains("meshes[1].key must differ"), "{error}");
 }

@@ -16,6 +16,7 @@ use sinemora_agent::packet_loop::{self, LoopError, Options};
 use sinemora_agent::plan::{
     BackendClock, Caps, MeshPlan, PassedPlan, PathProbes, Peer, Plan, Protocol, Role,
 };
+use sinemora_agent::ptp::{Body, Correction, MAX_LEN, Message, PortIdentity};
 use sinemora_agent::window::OnDemandWindow;
 use sinemora_agent::wire::MeshWindow;
 
@@ -82,6 +83,24 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
             probes: PathProbes::default(),
             peers,
         }],
+    }
+}
+
+/// Return the octets of a message.
+pub fn bytes(message: &Message) -> Vec<u8> {
+    let mut buffer = [0; MAX_LEN];
+    let length = message.write(&mut buffer);
+    buffer[..length].to_vec()
+}
+
+/// Return a message of domain 0.
+pub fn message(source: PortIdentity, sequence_id: u16, body: Body) -> Message {
+    Message {
+        domain: 0,
+        source,
+        sequence_id,
+        correction: Correction(0),
+        body,
     }
 }
 
@@ -163,19 +182,11 @@ impl Agent {
 
     /// Send the loop a plan and wait until it follows it.
     pub fn follow(&self, plan: Plan) {
-        let peers: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
+        let in_meshes: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
+        let peers = in_meshes + plan.on_demand.len();
         self.plans.send(PassedPlan::new(plan).0).unwrap();
         eventually("the plan in force", || {
             self.counters.peers.load(Relaxed) == peers as u64
-        });
-    }
-
-    /// Send the loop a plan of measurements on demand and wait until it follows it.
-    pub fn follow_on_demand(&self, plan: Plan) {
-        let peers = plan.on_demand.len() as u64;
-        self.plans.send(PassedPlan::new(plan).0).unwrap();
-        eventually("the plan in force", || {
-            self.counters.peers.load(Relaxed) == peers
         });
     }
 
@@ -191,15 +202,9 @@ impl Agent {
         (0..count).map(|_| next()).collect()
     }
 
-    /// Return the next `count` windows of measurements on demand.
-    pub fn on_demand_windows(&self, count: usize) -> Vec<OnDemandWindow> {
-        let next = || self.on_demand.recv_timeout(PATIENCE).expect("a window");
-        (0..count).map(|_| next()).collect()
-    }
-
-    /// Return the windows of measurements on demand that have arrived and were not returned.
-    pub fn more_on_demand(&self) -> usize {
-        self.on_demand.try_iter().count()
+    /// Return the next window of a measurement on demand.
+    pub fn next_on_demand(&self) -> OnDemandWindow {
+        self.on_demand.recv_timeout(PATIENCE).expect("a window")
     }
 
     /// Stop the loop and return the windows it reports at the end.

@@ -31,7 +31,6 @@ pub enum Fate {
     Pass,
     Lose,
     Delay(Duration),
-    Double,
 }
 
 /// Fates of all packets seen, per type.
@@ -180,17 +179,13 @@ impl Pump {
             nth: seen.len() as u32,
         });
         seen.push(fate);
-        let times = match fate {
-            Fate::Lose => 0,
-            Fate::Pass => 1,
-            Fate::Double => 2,
+        match fate {
+            Fate::Lose => {}
+            Fate::Pass => _ = self.through.send_to(packet, self.to).unwrap(),
             Fate::Delay(by) => {
                 let due = std::cmp::Reverse(Instant::now() + by);
-                return self.waiting.push((due, packet.to_vec()));
+                self.waiting.push((due, packet.to_vec()));
             }
-        };
-        for _ in 0..times {
-            self.through.send_to(packet, self.to).unwrap();
         }
     }
 }
