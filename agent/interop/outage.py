@@ -1,33 +1,10 @@
-"""The time of windows while answers of the backend are late: a cut way back."""
+"""The clock of windows while the backend is away."""
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator
 
 from agents import Agent
-from laboratory import Host
-
-RATE_HZ = 16
-CUT_S = 12
-
-
-def cut_backend(client: Agent, responder: Agent) -> None:
-    """Lose what the backend sends to the client for `CUT_S`, and publish a plan meanwhile: its answer arrives late."""
-    with unreachable(client.host):
-        client.follow([responder.peer("client")], RATE_HZ, spike_threshold_ns=time.time_ns() % 1_000_000 + 500_000)
-        time.sleep(CUT_S)
-
-
-@contextlib.contextmanager
-def unreachable(host: Host) -> Iterator[None]:
-    """Drop what the backend's host sends to a host. What hosts send to each other is bridged and not affected."""
-    route = ("ip", "route", "add", "blackhole", f"{host.address}/32")
-    host.lab.run(*route)
-    try:
-        yield
-    finally:
-        host.lab.run(*(part if part != "add" else "del" for part in route))
 
 
 @contextlib.contextmanager

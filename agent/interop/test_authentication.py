@@ -2,7 +2,6 @@
 
 import sys
 
-import daemons
 from agents import Fleet, peer
 from laboratory import Lab, wait_until
 
@@ -45,15 +44,3 @@ def test_authenticated_messages_are_refused_counted_and_explained() -> None:
             assert agent.metrics()["sinemora_agent_packets_rejected_total"] - before >= SENT, kind
         wait_until("the event", explained)
         assert "switch authentication off" in explained()[0]
-
-
-def test_a_client_without_authentication_is_served_beside_one_with_it() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
-        agent = fleet.agent(lab.host("agent"), standard_clients="10.77.0.0/16")
-        client = daemons.ptp4l_client(lab.host("ptp4l"), agent.host.address, -3)
-        authenticated = lab.host("auth")
-        wait_until("measurements", lambda: len(client.raw_delays_ns()) > 10)
-        before = len(client.raw_delays_ns())
-        authenticated.run(sys.executable, "-c", _SEND, agent.host.address, "signaling")
-        wait_until("further measurements", lambda: len(client.raw_delays_ns()) > before + 8)

@@ -35,10 +35,6 @@ class SptpClient:
         found = re.findall(r"CF2 \S+\] offset (\S+) delay ([0-9.a-zµ]+)", self.process.output())
         return [(_go_duration_ns(offset), _go_duration_ns(delay)) for offset, delay in found]
 
-    def timeouts(self) -> int:
-        """Return the number of exchanges without a complete answer."""
-        return len(re.findall(r"deadline exceeded|result missing", self.process.output()))
-
 
 def sptp(host: Host, server: str, interval_s: float = 0.1, interface: str = "e0") -> SptpClient:
     """Start an sptp that measures `server` and leaves the clock alone."""

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterator
 
 import pytest
-from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
+from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 import daemons
 from agents import Fleet, peer
@@ -34,19 +34,9 @@ def windows() -> Iterator[list[MeshWindow]]:
 
 @pytest.mark.parametrize("name", RESPONDERS)
 def test_the_round_trip_is_that_of_our_own_responder(windows: list[MeshWindow], name: str) -> None:
-    theirs, ours = (_medians(windows, key, "round_trip") for key in (RESPONDERS[name], OURS))
+    theirs, ours = (_median_ns(windows, key) for key in (RESPONDERS[name], OURS))
     assert theirs > 0
     assert ours / 8 < theirs < ours * 8
-
-
-@pytest.mark.parametrize("name", RESPONDERS)
-def test_nothing_is_lost_in_either_direction(windows: list[MeshWindow], name: str) -> None:
-    inbound = [_entry(window, RESPONDERS[name], "inbound") for window in windows]
-    # Not the rate of the responder, which a busy machine slows: there is something that could have been lost.
-    assert sum(sent for sent, _, _ in inbound) > RATE_HZ
-    assert sum(lost for _, lost, _ in inbound) == 0
-    answered = [_entry(window, RESPONDERS[name], "round_trip") for window in windows]
-    assert sum(lost for _, lost, _ in answered) == 0
 
 
 @pytest.mark.parametrize("name", RESPONDERS)
@@ -58,12 +48,6 @@ def test_the_clock_of_the_responder_is_ours_whatever_its_time_scale(windows: lis
     assert max(map(abs, offsets_ns)) < 1e8
 
 
-def _entry(window: MeshWindow, key: int, columns: str) -> tuple[int, int, int]:
-    """Return sent, lost and mean delay of a peer."""
-    place = list(window.peer_keys).index(key)
-    of: Columns = getattr(window, columns)
-    return of.sent[place], of.lost[place], of.mean_ns[place]
-
-
-def _medians(windows: list[MeshWindow], key: int, columns: str) -> float:
-    return statistics.median(_entry(window, key, columns)[2] for window in windows)
+def _median_ns(windows: list[MeshWindow], key: int) -> float:
+    """Return the median of a peer's mean round trips, ns."""
+    return statistics.median(window.round_trip.mean_ns[list(window.peer_keys).index(key)] for window in windows)
