@@ -16,11 +16,9 @@ from laboratory import LabError
 GROUPS = (
     "clock",
     "cpu",
-    "loss",
     "footprint",
     "host",
     "field",
-    "clone",
 )
 
 

@@ -1,4 +1,4 @@
-"""Processor time of the agent and of ptpd, and the raw one-way delays of both, at equal rates in the same run.
+"""Processor time of the agent and of ptpd at equal rates in the same run.
 
 The figures are of senders whose processor time does not include the reception at the other end. Figures named
 `_sender_pays` include it.
@@ -13,7 +13,7 @@ from typing import Any
 from lab.benchmarks import figures
 
 import daemons
-from agents import Agent, Fleet, quantiles_ns
+from agents import Fleet
 from laboratory import Lab, Process, cpu_in_turns
 
 ROUNDS, SECONDS = 4, 10.0
@@ -42,8 +42,6 @@ def _one(lab: Lab, rate_hz: int) -> None:
     master = daemons.ptpd_master(host, LOG_INTERVAL[rate_hz])
     slave = daemons.ptpd_client(lab.host("slave"), host.address, LOG_INTERVAL[rate_hz])
     time.sleep(15)
-    # Before interfaces change: the path is shortest with the default settings of namespaces.
-    _delays(rate_hz, client, slave, time.time())
     _ratio(lab, f"agent_cpu_ratio_to_ptpd_{rate_hz}", [client.process, responder.process], [slave.process, master])
 
 
@@ -102,15 +100,3 @@ def _ratio(
         mine_percent, theirs_percent = (statistics.median(kind) for kind in zip(*rounds, strict=True))
         percent: dict[str, Any] = {"ours_percent": round(mine_percent, 3), "ptpd_percent": round(theirs_percent, 3)}
         figures.report(of, round(mine_percent / theirs_percent, 3), **percent, **more)
-
-
-def _delays(rate_hz: int, client: Agent, slave: daemons.PtpdClient, since_s: float) -> None:
-    """Print raw one-way delays. All hosts share one clock, so ptpd's differences of timestamps are delays. Our agent
-    does not know that and splits its round trips by its virtual clock.
-    """
-    windows = client.await_windows(2, since_s)
-    for direction, kind in (("inbound", "S"), ("outbound", "D")):
-        (ours_ns,) = quantiles_ns([getattr(window, direction) for window in windows], 0.5)
-        medians_ns = {"agent": ours_ns, "ptpd": statistics.median(slave.raw_delays_ns(kind))}
-        for whose, median_ns in medians_ns.items():
-            figures.report(f"{whose}_raw_{direction}_us_{rate_hz}", round(median_ns / 1e3, 2))
