@@ -16,9 +16,11 @@ from laboratory import LabError
 GROUPS = (
     "clock",
     "cpu",
+    "loss",
     "footprint",
     "host",
     "field",
+    "clone",
 )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from lab.benchmarks import figures
 
+import boxes
+import daemons
 from agents import Fleet
 from clocks import SYNTHETIC, Clock, Pair, WindowEnd, build
 from laboratory import Lab, LabError
@@ -17,8 +19,8 @@ SETTLED_S = 20.0
 BURSTS = 5
 # Some of them do not count, because the windows do not keep the exchanges after their end.
 RETURNS = 7
-# Time between bursts.
-APART_S = 8.0
+# Time between bursts where ptpd is measured too, which takes long to recover.
+APART_S = 16.0
 
 
 def run() -> None:
@@ -126,7 +128,7 @@ def _route_change() -> None:
 
 
 def _returns() -> None:
-    """Count the exchanges from the end of a queue until the delay is as before."""
+    """Count the exchanges from the end of a queue until the delay is as before, for ours and for ptpd."""
     for rate in (128, 16, 2):
         with Lab() as lab:
             _return(lab, rate, RETURNS)
@@ -135,6 +137,11 @@ def _returns() -> None:
 def _return(lab: Lab, rate: int, bursts: int) -> None:
     tuning = ["--outbound=delay=1ms", "--inbound=delay=1ms rate=20mbit burst=5kB queue=50kB"]
     pair = Pair(lab, f"x{rate}", Clock(), Fleet(lab, SYNTHETIC), tuning)
+    log_interval = 1 - rate.bit_length()
+    daemons.ptpd_master(pair.hosts[1], log_interval, boxes.interface(pair.hosts[1], pair.addresses[1]))
+    ptpd = daemons.ptpd_client(
+        pair.hosts[0], pair.addresses[1], log_interval, boxes.interface(pair.hosts[0], pair.addresses[0])
+    )
     pair.measure(rate, spike_ns=500_000)
     start_s = time.time() + SETTLED_S
     starts = [start_s + APART_S * n for n in range(bursts)]
@@ -162,10 +169,28 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     )
     if not returns:
         raise LabError(f"no window kept the end of a burst at {rate}/s")
+    theirs = _ptpd_returns(ptpd, starts)
     figures.report(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), bursts=len(returns))
+    if theirs is not None:
+        figures.report(f"ptpd_burst_return_exchanges_{rate}", theirs, seconds=round(theirs / rate, 2))
     if rate == 16:
         figures.report("agent_burst_bleed_percent_16", round(statistics.median(bleeds), 2))
     _count(pair, SETTLED_S)
+
+
+def _ptpd_returns(ptpd: daemons.PtpdClient, starts: Sequence[float]) -> float | None:
+    """Return the median number of exchanges until ptpd's filtered one-way delay is as before; None without bursts."""
+    reported = ptpd.one_way_delays()
+    returns = []
+    for start in starts:
+        calm = [delay for at, delay in reported if start - 4 < at < start]
+        after = [delay for at, delay in reported if start + 1.02 < at < start + APART_S]
+        if calm and after:
+            base = statistics.median(calm)
+            back = next((n for n, delay in enumerate(after, 1) if delay <= 1.05 * base), None)
+            returns.append(back if back is not None else len(after))
+    figures.comment(f"ptpd is back after {returns} exchanges, or not before the next burst")
+    return statistics.median(returns) if returns else None
 
 
 def _error(name: str, pair: Pair) -> None:

@@ -7,6 +7,7 @@ import os
 import statistics
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from lab.benchmarks import figures
 
@@ -28,6 +29,7 @@ def run() -> None:
     with Lab() as lab:
         client, responders = _fleet(lab, 100)
         _shares(lab, client, responders[0])
+        _host_metrics(client)
         _memory(client, 100)
     with Lab() as lab:
         client, responders = _fleet(lab, SCHEDULE_PEERS)
@@ -61,6 +63,20 @@ def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
         client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
         roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
         figures.report(of, round(max(client_percent, responder_percent), 3), **roles)
+
+
+def _host_metrics(client: Agent) -> None:
+    """Print the processor time of the thread that reads the host's counters, and the interface's, at every window."""
+
+    def spent_ns() -> int:
+        tasks = Path(f"/proc/{client.process.pid}/task").iterdir()
+        (reader,) = (task for task in tasks if (task / "comm").read_text().strip() == "traffic")
+        return int((reader / "schedstat").read_text().split()[0])
+
+    before_ns, began_ns = spent_ns(), time.monotonic_ns()
+    time.sleep(ROUNDS * CPU_S)
+    share = 100 * (spent_ns() - before_ns) / (time.monotonic_ns() - began_ns)
+    figures.report("agent_host_metrics_cpu_percent", round(share, 4))
 
 
 def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:

@@ -1,4 +1,4 @@
-"""Agents among enemies: packets that pretend to be of peers and of strangers."""
+"""Agents among enemies: the plan of a stolen backend, and packets that pretend to be of peers and of strangers."""
 
 import json
 import os
@@ -6,13 +6,29 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 from agents import HERE, Agent, Fleet, peer
 from field import is_false
-from laboratory import Host, Lab
+from laboratory import Host, Lab, wait_until
+
+# A plan that asks for 2,000 times as much as the VM allows.
+CAP_HZ, CAP_PEERS, CAP_PEERS_PER_ADDRESS = 200, 40, 16
+VICTIMS, PLAN_S = 250, 20.0
+# Counts of packets of UDP that arrive, by port of destination.
+_COUNT = """
+import collections, json, socket, struct, sys
+raw = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+raw.bind(("e0", 0x0800))
+print("counting", flush=True)
+while True:
+    packet, (_, _, direction, *_) = raw.recvfrom(2048)
+    if packet[9] == 17 and direction != socket.PACKET_OUTGOING:
+        print(struct.unpack_from("!H", packet, 22)[0], socket.inet_ntoa(packet[16:20]), flush=True)
+"""
 
 FORGED = 1_000_000
 FORGED_HZ = 6_000
@@ -26,11 +42,37 @@ _FALSE_EVENTS = ("clock_step", "another VM answers", "another route")
 
 
 def run() -> None:
-    """Print what forged packets do to a measurement."""
+    """Print what a stolen backend can make an agent send, and what forged packets do to a measurement."""
+    with Lab() as lab:
+        figures.report("security_agent_packets_over_cap", packets_over_cap(lab))
     with Lab() as lab:
         forged = int(os.environ.get("FORGED") or FORGED)
         effects = forged_effects(lab, forged)
         figures.report("security_forged_ptp_effects", sum(effects.values()), packets=forged, **effects)
+
+
+def packets_over_cap(lab: Lab) -> int:
+    """Return the packets that an agent sends beyond its limits when its plan wants millions, to any port."""
+    limits = {"max_packets_per_s": CAP_HZ, "max_peers": CAP_PEERS, "max_peers_per_address": CAP_PEERS_PER_ADDRESS}
+    settings: dict[str, Any] = {name: str(value) for name, value in limits.items()}
+    stolen = Fleet(lab).agent(lab.host("stolen"), **settings)
+    victim = lab.host("victim")
+    addresses = [f"10.77.200.{nth}" for nth in range(1, VICTIMS + 1)]
+    for address in addresses:
+        victim.run("ip", "address", "add", f"{address}/16", "dev", "e0")
+    counter = victim.start([sys.executable, "-c", _COUNT], "counter")
+    counter.require("the counter", "counting")
+    one = [peer(1_000 + nth, victim.address, "client", flows=16) for nth in range(200)]
+    ports = [peer(2_000 + nth, at, "client", event_port=53, general_port=123) for nth, at in enumerate(addresses)]
+    many = [peer(3_000 + nth, at, "client", flows=16) for nth, at in enumerate(addresses)]
+    stolen.follow([*ports, *one, *many], 128, caps={"packets_per_s": 4_000_000_000, "peers": 4_000_000_000})
+    wait_until("its first packets", lambda: counter.output().count("\n") > 1)
+    time.sleep(PLAN_S)
+    arrived = [line.split() for line in counter.output().split("\n")[1:-1]]
+    addresses_met = {address for _, address in arrived}
+    figures.comment(f"{len(arrived)} packets in {PLAN_S:.0f} s, to {len(addresses_met)} addresses")
+    forbidden = sum(port not in ("319", "320") for port, _ in arrived)
+    return forbidden + max(0, len(arrived) - round(CAP_HZ * (PLAN_S + 1)))
 
 
 def forged_effects(lab: Lab, forged: int) -> dict[str, int]:

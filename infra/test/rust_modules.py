@@ -24,11 +24,17 @@ _REEXPORT = re.compile(r"^[ \t]*pub(?:\([^)]*\))?[ \t]+use\s+([^;]+);", re.MULTI
 
 def main(root: Path = ROOT) -> int:
     """Print each cycle; the exit code says whether there is any."""
+    found = cycles(root)
+    for cycle in found:
+        print("import cycle:", " → ".join(cycle))
+    return 1 if found else 0
+
+
+def cycles(root: Path) -> list[list[str]]:
+    """Return the import cycles of all crates, as paths from `root`."""
     folders = [folder for folder in sorted((root / "agent").glob("**/src")) if "target" not in folder.parts]
     found = [(folder.relative_to(root), cycle) for folder in folders for cycle in cycles_of(folder)]
-    for folder, cycle in found:
-        print("import cycle:", " → ".join(f"{folder}/{'::'.join(module)}" for module in cycle))
-    return 1 if found else 0
+    return [[f"{folder}/{'::'.join(module)}" for module in cycle] for folder, cycle in found]
 
 
 def cycles_of(folder: Path) -> list[list[Module]]:

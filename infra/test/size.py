@@ -18,6 +18,8 @@ import grimp
 from lab.benchmarks import figures
 from sinemora.kit.http.encoding import CODINGS, compress
 
+import rust_modules
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = ROOT / ".tools" / "test-runs.json"
 CODE = {".py", ".pyi", ".rs", ".ts", ".tsx", ".css"}
@@ -50,6 +52,7 @@ def main() -> None:
     figures.report("size_pictures_mb", sum(pictures) / 1e6, pictures=len(pictures))
     words = sum(len((ROOT / name).read_text("utf-8").split()) for name in files if name.endswith(".md"))
     figures.report("docs_words", words)
+    import_cycles()
     layers = layers_of_rooms()
     arrows = upward_arrows(layers)
     rooms = [path for path in (ROOT / "backend" / "sinemora").iterdir() if is_room(path)]
@@ -74,6 +77,17 @@ def lines_by_kind(files: list[str]) -> dict[str, Counter[str]]:
         lines["test"][package] += tests
         lines[kind][package] += len(text.splitlines()) - tests
     return {kind: +packages for kind, packages in lines.items()}  # without those of no lines
+
+
+def import_cycles() -> None:
+    """Print how many imports close a cycle in Python or Rust, and one more if there is one in TypeScript."""
+    graph = grimp.build_graph("sinemora", exclude_type_checking_imports=True, cache_dir=None)
+    python = {edge for package in graph.modules for edge in graph.nominate_cycle_breakers(package)}
+    rust = rust_modules.cycles(ROOT)
+    biome = ["npx", "--no-install", "biome", "lint", "--only=suspicious/noImportCycles", "src"]
+    typescript = subprocess.run(biome, cwd=ROOT / "frontend", capture_output=True, check=False).returncode != 0
+    cycles = len(python) + len(rust) + typescript
+    figures.report("size_import_cycles", cycles, python=len(python), rust=len(rust), typescript=int(typescript))
 
 
 def is_room(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """Figures of the API's security on a separate product: one JSON object a figure, commentary on stderr.
 
 make bench-security                   everything; the bad requests alone take about 15 minutes
-make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation hostile fuzz
+make bench-security ONLY=fuzz,stalls  some groups: stalls endless isolation limited hostile fuzz
 make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.securing import endless, isolation, stalls
+from lab.benchmarks.securing import endless, isolation, limited, stalls
 from lab.benchmarks.securing.fuzz import fuzzed
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
@@ -64,6 +64,12 @@ def apart(product: Product) -> None:
     percent, by_path = asyncio.run(run())
     detail = {path: round(added, 1) for path, added in by_path.items()}
     figures.report("security_isolation_overhead_percent", percent, by_path=detail)
+
+
+def limits(_: Product) -> None:
+    """Count what limited callers learn of hidden meshes."""
+    found, sent = limited.leaks()
+    figures.report("security_limited_leaks", found, requests=sent)
 
 
 def agents(_: Product) -> None:
@@ -119,6 +125,7 @@ GROUPS: dict[str, Callable[[Product], None]] = {
     "stalls": stall,
     "endless": memory,
     "isolation": apart,
+    "limited": limits,
     "hostile": agents,
     "fuzz": fuzz,
 }

@@ -1,7 +1,7 @@
 """From traffic to applications, from advice to change: one JSON object a figure. `SEED=` selects worlds.
 
 `ONLY=` one group: next-vm (places of new VMs against brute force), plans (read by the tools that carry them out),
-agent (cost of counting connections), applications (found and followed).
+ports (agents on links by hash; root), agent (cost of counting connections), applications (found and followed).
 """
 
 import importlib
@@ -29,6 +29,7 @@ def main(seed: int) -> None:
     groups: dict[str, Callable[[], None]] = {
         "next-vm": lambda: next_vm.main(seed),
         "plans": lambda: plans.main(seed),
+        "ports": lambda: of_agents("ports").run(),
         "agent": lambda: of_agents("services").run(),
         "applications": lambda: of_agents("traffic_found").run(),
     }

@@ -409,17 +409,25 @@ def callers(world: World, limited: Member, key: Caller) -> dict[str, Caller]:
     }
 
 
-def test_of_a_hidden_mesh_every_operation_answers_as_of_an_unknown_one(world: World, callers: dict[str, Caller]):
+def test_of_a_hidden_mesh_every_operation_answers_as_of_an_unknown_one(
+    world: World, callers: dict[str, Caller], record_testsuite_property: Callable[[str, int], None]
+):
     found = {kind: list(differences(world, caller)) for kind, caller in callers.items()}
     for kind, caller in callers.items():
         found[kind] += sorted(tellers(world, caller))
         streams = [caller.get(f"/v1/meshes/{id}/live").status_code for id in (world.hidden.id, uuid4())]
         assert streams[0] == streams[1] >= 400, kind
+    record_testsuite_property("leaks", sum(map(len, found.values())))
+    record_testsuite_property("requests", len(callers) * (2 * len(list(requests(world))) + 2))
     assert not any(found.values()), found
 
 
-def test_a_name_of_what_is_hidden_is_as_free_as_any(world: World, limited: Caller):
-    assert list(taken_names(world, limited)) == []
+def test_a_name_of_what_is_hidden_is_as_free_as_any(
+    world: World, limited: Caller, record_testsuite_property: Callable[[str, int], None]
+):
+    found = list(taken_names(world, limited))
+    record_testsuite_property("leaks", len(found))
+    assert found == []
     assert len(list(taken_names(world, join(world.owner, "editor")))) >= 10  # the walk notices a name that is taken
     own = limited.created("/v1/saved-views", {"name": HIDDEN, "address": f"/meshes/{world.hidden.id}"})
     assert own in limited.get("/v1/saved-views").json()["items"]

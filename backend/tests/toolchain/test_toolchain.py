@@ -122,6 +122,44 @@ def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: Mod
     assert len(built) == 5
 
 
+def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -> None:
+    output = tmp_path / "built"
+
+    def fail() -> None:
+        output.touch()  # half made
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        stamps.unless_unchanged("thing", "same", [output], fail)
+    assert stamps.unless_unchanged("thing", "same", [output], lambda: None) == ""
+
+
+@pytest.mark.parametrize("deleted", ["vite", "vite/package.json", "@types/node"])
+def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(
+    stamps: ModuleType, tmp_path: Path, deleted: str
+) -> None:
+    output = tmp_path / "node_modules"
+
+    def build() -> None:
+        for package in ("vite", "@types/node"):
+            (output / package).mkdir(parents=True, exist_ok=True)
+            (output / package / "package.json").touch()
+
+    def make() -> str:
+        note: str = stamps.unless_unchanged("thing", "same", [output], build)
+        return note
+
+    assert (make(), make()) == ("", "unchanged")
+    (output / ".cache").touch()  # what a tool adds later is no part of the output
+    assert make() == "unchanged"
+    (output / ".cache").unlink()
+    assert make() == "unchanged"
+    path = output / deleted
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert not stamps.intact("thing")
+    assert (make(), make()) == ("", "unchanged")
+
+
 def test_generated_code_that_was_deleted_is_made_again(
     stamps: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
