@@ -4,7 +4,7 @@ import { auditSearch } from '~/features/audit/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/audit')({
-  staticData: { title: strings.audit, help: 'security#audit-log' },
+  staticData: { title: strings.auditLog, help: 'security#audit-log' },
   validateSearch: auditSearch,
   component: AuditRoute,
 })

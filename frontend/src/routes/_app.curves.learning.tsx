@@ -4,7 +4,7 @@ import { learningSearch } from '~/features/curves/search'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/_app/curves/learning')({
-  staticData: { title: strings.learning, help: 'curves#learning-in-production' },
+  staticData: { title: strings.learningInProduction, help: 'curves#learning-in-production' },
   validateSearch: learningSearch,
   component: LearningRoute,
 })

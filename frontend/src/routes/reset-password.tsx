@@ -5,7 +5,7 @@ import { PublicTitle } from '~/features/shell/DocumentTitle'
 import { strings } from '~/features/shell/strings'
 
 export const Route = createFileRoute('/reset-password')({
-  staticData: { title: strings.resetPassword },
+  staticData: { title: strings.setNewPassword },
   component: ResetPassword,
 })
 

@@ -15,7 +15,7 @@ export function PolicyPanel() {
   const require = (required: boolean) =>
     set.mutate(required, { onError: (error) => confirmation.ask(error, () => require(required)) })
   return (
-    <Panel title={strings.policy}>
+    <Panel title={strings.signInOfAllMembers}>
       {policy.data ? (
         <Checkbox
           label={strings.requireFactor}

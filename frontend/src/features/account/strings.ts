@@ -4,20 +4,15 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  account: 'Account',
   accountLower: 'your account',
   accountLead: (email: string) => `${email}: password, second factors and signed-in browsers.`,
   ofOneTenant: (tenant: string) =>
     `The identity provider of ${tenant} signed you in, to this tenant alone. To change your account, sign in with a password or a passkey.`,
-  yourName: 'Your name',
   nameHint: 'Other members of your tenants see it.',
-  saveName: 'Save name',
   nameIsSaved: 'The name is saved.',
   passwordChanged: (day: string) => `Last changed on ${day}.`,
   noPassword: 'No password: you sign in with your organisation.',
   currentPassword: 'Current password',
-  newPassword: 'New password',
-  passwordHint: 'At least 10 characters. Several unrelated words are easy to remember and hard to guess.',
   changePassword: 'Change password',
   passwordIsChanged: 'Password changed. Your other browsers are signed out.',
 
@@ -60,12 +55,10 @@ export const strings = {
   browser: 'Browser',
   thisBrowser: 'This browser',
   signedIn: 'Signed in',
-  lastUsed: 'Last used',
   endOf: (browser: string, address: string) => `End ${browser}, ${address}`,
   endOthers: 'Sign out other browsers',
   endAll: 'Sign out everywhere',
 
-  policy: 'Sign-in of all members',
   requireFactor: 'Require a second factor',
   requireFactorHint: 'Members without one can only set one up.',
   policyLower: 'the rule of sign-in',

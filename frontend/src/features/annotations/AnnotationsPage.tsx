@@ -57,7 +57,7 @@ function scopeWords({ scope }: Annotation): string {
   if (!scope) return strings.allVms
   const counts = [
     [scope.vm_ids.length, strings.vm, strings.vms],
-    [scope.zone_ids.length, strings.zone, strings.zonesLower],
+    [scope.zone_ids.length, strings.zoneNoun, strings.zonesLower],
     [scope.application_ids.length, strings.application, strings.applicationsLower],
   ] as const
   const parts = counts.flatMap(([count, one, more]) =>

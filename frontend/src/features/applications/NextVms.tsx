@@ -85,12 +85,12 @@ function Places({ answer }: { answer: Answer }) {
             { title: strings.advice, cell: ({ words }) => words, as: 'wrap' },
             { title: strings.withoutTrial, cell: ({ first }) => formatShare(first), as: 'number' },
             {
-              title: strings.performanceThen,
+              title: strings.predictedPerformance,
               cell: ({ performance }) => formatShare(performance.mean),
               as: 'number',
             },
             { title: strings.confidenceInterval, cell: ({ performance }) => range(performance), as: 'number' },
-            { title: strings.hourlyCost, cell: (place) => money(place.price_per_hour, answer.vms), as: 'number' },
+            { title: strings.costPerHour, cell: (place) => money(place.price_per_hour, answer.vms), as: 'number' },
             { title: strings.trialCost, cell: ({ trial_price }) => money(trial_price), as: 'number' },
           ]}
         />
@@ -103,10 +103,10 @@ function Places({ answer }: { answer: Answer }) {
             rows={all ? answer.idle : answer.idle.slice(0, FIRST)}
             id={({ vm }) => vm.id}
             columns={[
-              { title: strings.idleVm, cell: ({ vm }) => vm.name, as: 'head' },
+              { title: strings.vm, cell: ({ vm }) => vm.name, as: 'head' },
               { title: strings.zone, cell: ({ zone }) => zone },
               {
-                title: strings.performanceThen,
+                title: strings.predictedPerformance,
                 cell: ({ performance }) => formatShare(performance?.mean),
                 as: 'number',
               },
@@ -115,7 +115,7 @@ function Places({ answer }: { answer: Answer }) {
                 cell: ({ performance }) => (performance ? range(performance) : NO_VALUE),
                 as: 'number',
               },
-              { title: strings.hourlyCost, cell: ({ price_per_hour }) => money(price_per_hour), as: 'number' },
+              { title: strings.costPerHour, cell: ({ price_per_hour }) => money(price_per_hour), as: 'number' },
             ]}
           />
           {answer.idle.length > FIRST && (

@@ -53,7 +53,7 @@ export function Options({ applicationId }: { applicationId: string }) {
         id={(option) => option.words}
         columns={[
           { title: strings.option, cell: (option) => option.words, as: 'wrap' },
-          { title: strings.performanceThen, cell: ({ gain }) => formatShare(gain.after.mean), as: 'number' },
+          { title: strings.predictedPerformance, cell: ({ gain }) => formatShare(gain.after.mean), as: 'number' },
           { title: strings.change, cell: ({ gain }) => formatChange(gain.gain.mean), as: 'number' },
           {
             title: strings.confidenceInterval,
@@ -63,7 +63,7 @@ export function Options({ applicationId }: { applicationId: string }) {
                 : strings.interval(...formatChanges(gain.low, gain.high)),
             as: 'number',
           },
-          { title: strings.hourlyCost, cell: (option) => money(option.price_change_per_hour), as: 'number' },
+          { title: strings.costPerHour, cell: (option) => money(option.price_change_per_hour), as: 'number' },
           { title: strings.oneOffCost, cell: (option) => money(option.price_once), as: 'number' },
         ]}
       />

@@ -4,10 +4,8 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  artifacts: 'Artifacts',
   artifactsLower: 'artifacts',
   artifactNoun: 'artifact',
-  artifact: 'Artifact',
   theArtifact: 'The artifact',
   lead: 'Files that you publish to the VMs of a mesh. Agents bring each other their blocks from the nearest VMs, so the backend sends each file about once.',
   noArtifacts: 'Nothing is published yet',

@@ -23,12 +23,12 @@ interface Props {
 export function AuditPage({ selection, onSelect }: Props) {
   const entries = useInfiniteQuery(auditQuery(selection))
   if (entries.error && !entries.data) {
-    return <Failed what={strings.audit} error={entries.error} retry={() => void entries.refetch()} />
+    return <Failed what={strings.auditLog} error={entries.error} retry={() => void entries.refetch()} />
   }
   const rows = entries.data?.pages.flatMap(({ items }) => items)
   return (
     <Page
-      title={strings.audit}
+      title={strings.auditLog}
       lead={strings.lead}
       action={<DownloadMenu file={(format) => auditFile(selection, format)} without={['json', 'arrow', 'parquet']} />}
     >
@@ -63,7 +63,7 @@ function Entries({ rows }: { rows: AuditEntry[] }) {
   const clock = useClock()
   return (
     <Records
-      label={strings.audit}
+      label={strings.auditLog}
       rows={rows}
       id={(entry) => entry.id}
       columns={[

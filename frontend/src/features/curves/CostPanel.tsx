@@ -58,7 +58,7 @@ function Result({ term, of }: { term: string; of: Cost['alone'] | null }) {
     <p className={styles.result}>
       <span>{term}</span>
       <strong>{formatShare(of?.performance)}</strong>
-      {of?.low != null && of.high != null && <span>{strings.between(formatShare(of.low), formatShare(of.high))}</span>}
+      {of?.low != null && of.high != null && <span>{strings.interval(formatShare(of.low), formatShare(of.high))}</span>}
     </p>
   )
 }

@@ -31,8 +31,8 @@ export function LearningOf({ curve }: { curve: CurveDetail }) {
   const { data: sources } = useQuery(metricSourcesQuery)
   const ofCurve = sources?.filter(({ curve_id }) => curve_id === curve.id) ?? []
   return (
-    <section className={styles.panel} aria-label={strings.learning}>
-      <h2>{strings.learning}</h2>
+    <section className={styles.panel} aria-label={strings.learningInProduction}>
+      <h2>{strings.learningInProduction}</h2>
       {ofCurve.length === 0 && (
         <p className={styles.text}>
           {strings.noSourceForCurve}{' '}

@@ -14,7 +14,7 @@ export function LearningPage({ curve }: { curve: string | undefined }) {
   const sources = useQuery(metricSourcesQuery)
   return (
     <Page
-      title={strings.learning}
+      title={strings.learningInProduction}
       lead={
         <>
           {strings.learningLead}{' '}

@@ -10,7 +10,6 @@ export const strings = {
   formula: 'Formula',
   metricRate: 'rate: falls with latency',
   metricDuration: 'duration: grows with latency',
-  baseline: 'Baseline',
   notStated: 'not stated',
   flatThreshold: 'Flat threshold',
   thresholdInterval: (low: string, high: string) => `, 95 % interval ${low} to ${high}`,
@@ -31,7 +30,6 @@ export const strings = {
   addedRoundTrip: 'added round trip',
   readAt: 'Added round trip',
   performanceAtLatency: 'Performance at this latency',
-  performance: 'Performance',
   notMeasured: 'not measured',
   measuredUpTo: 'Measured up to',
   flatUntil: 'Flat threshold',
@@ -40,7 +38,6 @@ export const strings = {
   addedAlone: (added: string) => `At +${added}`,
   extrapolatedWarning:
     'Beyond the measured range: the curve keeps its last value, and actual performance may be lower.',
-  between: (low: string, high: string) => `${low} to ${high}`,
   onTopOf: 'Add to measured latency in',
   nothing: 'None',
   testBedRoundTrip: 'Test bed round trip (µs)',
@@ -100,10 +97,8 @@ export const strings = {
   mostCompared: (most: number) => `At most ${most} curves are compared at a time. Clear one to choose another.`,
   renameEllipsis: 'Edit…',
   newVersion: 'New version',
-  deleteName: (name: string) => `Delete ${name}`,
   deleteEffect: 'All its versions and their measurements are deleted.',
   addMeasurements: 'Add measurements',
-  curves: 'Curves',
   curvesLower: 'curves',
   curvesLead:
     'The share of its best performance an application keeps as round-trip latency grows. Select curves to compare them.',
@@ -116,7 +111,6 @@ export const strings = {
   ofPeakAt: (latency: string) => `of peak at +${latency}`,
   oneWarning: '1 warning',
   warnings: (count: number) => `${count} warnings`,
-  learning: 'Learning in production',
   noSourceForCurve:
     'No metric source refreshes this curve. Send the metric of your application to fit its curve from production data:',
   learnInProductionLower: 'learn in production',
@@ -124,7 +118,6 @@ export const strings = {
   judgedApplication: 'Judges moves of',
   judgedApplicationHint: 'The application whose applied moves it judges',
   noApplication: 'None',
-  metricSourcesLower: 'metric sources',
   noMetricSources: 'No metric sources yet: no curve is learnt from production data.',
   statusWaiting: 'Waiting for data',
   statusInconclusive: 'Inconclusive',
@@ -156,7 +149,6 @@ export const strings = {
     'added_us,rate,spread,repeats\n0,990000,4000,5\n20,988000,5000,5\n50,925000,5000,5\n100,790000,9000,5\n200,575000,8000,5\n400,352000,6000,5\n700,231000,5000,5\n1000,163000,4000,5\n',
   sourceExample: '6 workers, c5.large, 5 runs each',
   baselineOptional: 'Baseline, if no row is at 0 µs',
-  measurements: 'Measurements',
   measurementsHint:
     'CSV or JSON with columns added_us or measured_us, and rate or duration; optionally spread and repeats.',
   openFile: 'Open a file…',
@@ -200,7 +192,6 @@ export const strings = {
     `Measure the same application and configuration as a ${metric}. Version ${newest} is kept.`,
   backToCurve: 'Back to the curve',
   fitVersion: 'Fit version',
-  editName: (name: string) => `Edit ${name}`,
   candidateFamilies: 'Candidate families',
   families: 'Families',
   family: 'Family',
@@ -217,5 +208,4 @@ export const strings = {
   curveSetup: 'same as the curve',
   versions: 'Versions',
   versionShown: (number: number) => `${number}, shown`,
-  createdBy: 'Created by',
 }

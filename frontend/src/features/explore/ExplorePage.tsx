@@ -71,7 +71,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
     interval: search.interval ?? '1h',
   }
   if (!roster.data) {
-    return <Unloaded query={roster} title={NAMES[show]} what={strings.meshLower} failed={strings.mesh} />
+    return <Unloaded query={roster} title={NAMES[show]} what={strings.meshLower} failed={strings.theMesh} />
   }
   if (roster.data.vms.length < 2) {
     return (

@@ -72,7 +72,7 @@ export function LossView({ meshId, parameters, clock }: ViewProps) {
             </figure>
             <MarkList marks={marks} clock={clock} />
             <Records
-              label={strings.lossTable}
+              label={strings.packetLoss}
               rows={losses.items}
               id={(item) => item.selection}
               columns={[

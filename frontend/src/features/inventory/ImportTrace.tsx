@@ -86,7 +86,7 @@ export function ImportTrace() {
             <Choice
               name="times"
               label={strings.timestamps}
-              data={{ keep: strings.timestampsKept, end_now: strings.timestampsMoved }}
+              data={{ keep: strings.unchanged, end_now: strings.timestampsMoved }}
             />
             <ActionError error={run.error} />
             <Button type="submit" loading={run.isPending} onClick={missing.onAttempt}>

@@ -25,7 +25,7 @@ function InMesh({ vmId, mesh }: { vmId: string; mesh: { id: string; name: string
           <div className={pageStyles.stack}>
             {items.map((item, at) => (
               <section key={item.selection} className={pageStyles.stack}>
-                <h3>{at === 0 ? strings.outboundPaths : strings.inboundPaths}</h3>
+                <h3>{at === 0 ? strings.outbound : strings.inbound}</h3>
                 <LatencyBudget brief budget={item} reference={reference} publishedSource={published_source} />
               </section>
             ))}

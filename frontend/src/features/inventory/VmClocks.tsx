@@ -22,7 +22,7 @@ const LEAST_NS = 1_000
 export function VmClocks({ vmId }: { vmId: string }) {
   const query = useQuery(vmClocksQuery(vmId, useTime()))
   return (
-    <Panel title={strings.clockHistory}>
+    <Panel title={strings.clockError}>
       <p className={pageStyles.lead}>{strings.clockHistoryLead}</p>
       <div className={styles.clocks}>
         <QueryResult query={query} what={strings.clockHistoryLower}>
@@ -42,7 +42,7 @@ export function VmClocks({ vmId }: { vmId: string }) {
 /** "1.20 µs to 4.00 µs" */
 function extentWords(values: Values): string | null {
   const summed = summary(values)
-  return summed && strings.clockRange(formatDelay(summed.least), formatDelay(summed.most))
+  return summed && strings.range(formatDelay(summed.least), formatDelay(summed.most))
 }
 
 function InMesh({ of, range }: { of: VmClock; range: TimeRange }) {

@@ -45,8 +45,8 @@ function InMesh({ vmId, of: { mesh, clock_error_ns, outbound, inbound } }: { vmI
         <Term of="clock error">{strings.clockError}</Term>{' '}
         {clock_error_ns === null ? strings.clockUnknown : strings.clockNow(formatDelay(clock_error_ns))}
       </p>
-      <Direction meshId={mesh.id} vmId={vmId} of={outbound} name={strings.outboundPaths} />
-      <Direction meshId={mesh.id} vmId={vmId} of={inbound} name={strings.inboundPaths} />
+      <Direction meshId={mesh.id} vmId={vmId} of={outbound} name={strings.outbound} />
+      <Direction meshId={mesh.id} vmId={vmId} of={inbound} name={strings.inbound} />
     </Panel>
   )
 }

@@ -44,7 +44,7 @@ export function JobsPage() {
         title={strings.noJobs}
         action={
           <ButtonLink variant="default" to="/recommendations">
-            {strings.findPlacements}
+            {strings.findBetterPlacements}
           </ButtonLink>
         }
       >

@@ -15,11 +15,9 @@ export const strings = {
   noJobs: 'No jobs yet',
   noJobsLead:
     'Requests that take longer than a page can wait, such as a search for better placements or a download of many days, appear here.',
-  findPlacements: 'Find better placements',
   jobsLead: 'Long-running work: progress and results of the newest 100 jobs.',
   job: 'Job',
   result: 'Result',
   stopping: ', stopping',
   progressOf: (title: string) => `Progress of ${title}`,
-  fileAndSize: (name: string, size: string) => `${name}, ${size} bytes`,
 }

@@ -31,7 +31,7 @@ export function Head({ mesh, roster, windowEnd, choice, children }: Props) {
               vms,
               vms === 1 ? strings.vm : strings.vms,
               zones,
-              zones === 1 ? strings.zone : strings.zones,
+              zones === 1 ? strings.zoneNoun : strings.zonesLower,
               mesh.rate_hz,
               mesh.rate_hz === 1 ? strings.exchange : strings.exchanges,
             )}

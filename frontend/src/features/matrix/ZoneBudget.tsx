@@ -14,8 +14,8 @@ export function ZoneBudget({ meshId, source, target }: { meshId: string; source:
   const options = latencyBudgetsQuery(meshId, { selections, time, span: '1h' })
   const query = useQuery(options)
   return (
-    <section aria-label={strings.budget} className={styles.budget}>
-      <h3>{time.span || time.from ? strings.budget : strings.budgetLastHour}</h3>
+    <section aria-label={strings.latencyBudget} className={styles.budget}>
+      <h3>{time.span || time.from ? strings.latencyBudget : strings.budgetLastHour}</h3>
       <QueryResult query={query} waiting={useWaiting(options.queryKey)} what={strings.budgetLower}>
         {({ items, reference, published_source }) =>
           items.map((item) => (

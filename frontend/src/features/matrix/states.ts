@@ -18,7 +18,7 @@ export const STATE_FACTS: Record<Hatch, StateFacts> = {
   [LOOK.crossed]: { name: strings.lostTitle, about: strings.lostHint },
   [LOOK.flecked]: { name: strings.earlierTitle, about: strings.earlierHint },
   [LOOK.barred]: { name: strings.estimatedTitle, about: strings.estimatedHint },
-  [LOOK.ringed]: { name: strings.noServiceTitle, about: strings.noServiceHint },
+  [LOOK.ringed]: { name: strings.noService, about: strings.noServiceHint },
   [LOOK.ruled]: { name: strings.noBaseline, about: strings.noBaselineHint },
 }
 

@@ -101,7 +101,7 @@ function WrongPerson({ invited, current }: { invited: string; current: string })
       <p role="alert">{strings.forAnother(invited, current)}</p>
       <ActionError error={leave.error} />
       <Button variant="default" onClick={() => leave.mutate()} loading={leave.isPending}>
-        {strings.signOutFirst}
+        {strings.signOut}
       </Button>
     </>
   )

@@ -169,7 +169,7 @@ export function InvitationList() {
                       label={row.delivery === 'email' ? strings.resendTo(row.email) : strings.newLinkFor(row.email)}
                       onClick={() => resend.mutate(row.id)}
                     >
-                      {row.delivery === 'email' ? strings.resend : strings.newLink}
+                      {row.delivery === 'email' ? strings.sendAgain : strings.newLink}
                     </RowAction>{' '}
                     <RowAction label={strings.revokeFor(row.email)} onClick={() => setRevoking(row)}>
                       {strings.revoke}

@@ -45,7 +45,9 @@ export function MembersPage() {
     <Page
       title={strings.members}
       lead={strings.lead}
-      action={roles.length > 0 && <CreateDrawer label={strings.invite}>{() => <Invite roles={roles} />}</CreateDrawer>}
+      action={
+        roles.length > 0 && <CreateDrawer label={strings.invitePerson}>{() => <Invite roles={roles} />}</CreateDrawer>
+      }
     >
       <ActionError error={setRole.error} />
       <RecordList

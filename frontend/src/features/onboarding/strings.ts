@@ -28,7 +28,6 @@ export const strings = {
   agentDetails:
     ', without dependencies. It never sets the system clock. The heatmap groups machines by zone: the agent detects it on AWS, Azure and Google Cloud; elsewhere, enter it here to include it in the command.',
   machines: 'Number of machines',
-  validFor: 'Valid for',
   meshFirst: 'Choose or create a mesh first.',
   newCommand: 'Create new command',
   showCommand: 'Create command',
@@ -52,7 +51,6 @@ export const strings = {
     `Valid for ${machines} until ${time}, for another ${remaining}. It is shown only once. Ports below 1024 need a privilege to bind;`,
   and: 'and',
   otherPorts: 'choose others.',
-  chooseMesh: 'Choose a mesh',
   meshLead: 'A mesh is a group of VMs that measure the delay between each other.',
   meshToJoin: 'Mesh to join',
   createMesh: 'Create mesh',

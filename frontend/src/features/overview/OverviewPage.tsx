@@ -77,7 +77,7 @@ function Parts({ overview, ranking, findings }: PartsProps) {
 function Incidents({ meshes }: { meshes: Overview['meshes'] }) {
   return (
     <Card
-      title={strings.incidents}
+      title={strings.openIncidents}
       more={
         <TextLink to="/incidents" search={{ show: 'all' }}>
           {strings.allIncidents}

@@ -25,7 +25,7 @@ export function Watch({ mesh }: { mesh: MeshHealth }) {
           ? strings.noRuleEnabled
           : until === null
             ? strings.never
-            : strings.agoIn(formatAge(now - Date.parse(until)))}
+            : strings.ago(formatAge(now - Date.parse(until)))}
       </Fact>
       <Fact name={strings.agents} isBad={reporting < agents}>
         {strings.of(formatCount(reporting), formatCount(agents))}

@@ -5,7 +5,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  overview: 'Overview',
 
   degraded: 'Degraded',
   sinceAgo: (time: string, age: string) => `since ${time} (${age})`,
@@ -16,7 +15,6 @@ export const strings = {
     `${name} is at ${now} of its best${objective && ` (objective ${objective})`}: ${points} lost.`,
   losesToo: (name: string, points: string) => `${name} loses ${points} by another incident.`,
   noneLoses: (mesh: string) => `No application of ${mesh} loses performance.`,
-  shareLost: (share: string) => `${share} lost`,
   addReceiver: 'Add a receiver',
   seePaths: 'See the paths',
   seeMoves: (moves: number, gain: string) =>
@@ -56,7 +54,6 @@ export const strings = {
   noDataReason: (count: string) => `${count} without data yet`,
   noServiceReason: (count: string) => `${count} that cannot be measured`,
   silentReason: (count: number) => (count === 1 ? '1 agent is silent.' : `${count} agents are silent.`),
-  noOpenIncidents: 'No open incidents.',
   noRules: (measured: string) => `${measured} paths measured. No alert rule is enabled, so no incident can open.`,
   notEvaluated: 'Alert rules are not evaluated.',
   notEvaluatedSince: (time: string) => `Alert rules have not been evaluated since ${time}.`,
@@ -70,7 +67,6 @@ export const strings = {
   rulesEvaluated: 'Alert rules evaluated',
   noRuleEnabled: 'none enabled',
   never: 'never',
-  agoIn: (age: string) => `${age} ago`,
   agents: 'Agents',
 
   marks: { vm: 'slower VM or path', silent: 'silent VM', loss: 'packets lost' },
@@ -93,17 +89,14 @@ export const strings = {
     `The usual value of ${covered} of ${pairs} is from the time of an incident, so the incident does not show as a change.`,
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 
-  incidents: 'Open incidents',
   incidentTable: 'Open incidents, worst first',
   noIncidents: 'No open incidents.',
   noIncidentsUnmeasured: 'Nothing is measured yet, so no incident can open.',
-  allIncidents: 'All incidents',
   moreIncidents: (count: number) => `${count} more in the list of incidents.`,
   since: 'Since',
   costsColumn: 'Costs',
   told: 'Told',
   nobody: 'nobody',
-  silenced: 'silenced',
 
   applications: 'Applications, worst first',
   applicationTable: 'Applications by performance',

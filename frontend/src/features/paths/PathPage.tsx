@@ -46,7 +46,7 @@ const TAB_NAMES: Record<Tab, string> = {
   why: strings.why,
   distribution: strings.distribution,
   symmetry: strings.symmetry,
-  budget: strings.budget,
+  budget: strings.latencyBudget,
   flows: strings.flowsTab,
   exchanges: strings.rawExchanges,
   'on-demand': strings.runNow,

@@ -4,11 +4,11 @@ import { strings } from './strings'
 
 export const STATE_TEXT = {
   measured: null,
-  not_planned: strings.notPlanned,
+  not_planned: strings.notPlannedHint,
   no_data: strings.noData,
   stale: strings.stale,
   lost: strings.lost,
   earlier: strings.earlier,
   no_service: strings.noService,
-  estimated: strings.notPlanned,
+  estimated: strings.notPlannedHint,
 }

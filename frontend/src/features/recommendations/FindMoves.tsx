@@ -61,7 +61,7 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
 
   if (meshes.data?.length === 0) {
     return (
-      <Panel title={strings.findPlacements}>
+      <Panel title={strings.findBetterPlacements}>
         <p className={pageStyles.lead}>
           {strings.noMeshYet} <Link to="/onboarding">{strings.addVm}</Link>
         </p>
@@ -69,7 +69,7 @@ export function FindMoves({ search = {} }: { search?: FindMovesSearch }) {
     )
   }
   return (
-    <Panel title={strings.findPlacements}>
+    <Panel title={strings.findBetterPlacements}>
       {incident && (
         <p className={pageStyles.lead}>
           {strings.forIncidentLead}{' '}

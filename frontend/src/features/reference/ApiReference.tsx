@@ -15,7 +15,7 @@ export function ApiReference({ name }: { name: string | undefined }) {
   const contract = useQuery(contractQuery)
   return (
     <Page
-      title={strings.title}
+      title={strings.apiReference}
       lead={
         <>
           {strings.lead}{' '}

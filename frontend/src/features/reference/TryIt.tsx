@@ -38,7 +38,7 @@ export function TryIt({ operation }: { operation: Operation }) {
               spellCheck={false}
             />
           ))}
-          <PasswordInput name="API key" label={strings.key} description={strings.keyHint} autoComplete="off" />
+          <PasswordInput name="API key" label={strings.apiKey} description={strings.keyHint} autoComplete="off" />
         </div>
         {mediaType !== undefined && (
           <Textarea

@@ -4,7 +4,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  title: 'API reference',
   lead: 'Every operation of this installation, from its OpenAPI document. A call is sent with your session, or with an API key.',
   titleLower: 'the reference of the API',
   conventions: 'Conventions and examples',
@@ -21,7 +20,6 @@ export const strings = {
   deprecated: 'Deprecated',
   samples: 'Sample',
   language: 'Language of the sample',
-  parameters: 'Parameters',
   type: 'Type',
   meaning: 'Meaning',
   required: 'required',
@@ -34,7 +32,6 @@ export const strings = {
   tryIt: 'Try it',
   send: 'Send',
   changes: 'This changes data of your tenant.',
-  key: 'API key',
   keyHint: 'Empty: your session. The key is not stored.',
   answer: 'Answer',
   took: (ms: string) => `${ms} ms`,

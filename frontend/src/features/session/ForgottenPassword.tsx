@@ -9,7 +9,7 @@ import { strings } from './strings'
 export function ForgottenPassword({ onBack }: { onBack: () => void }) {
   const request = useMutation({ mutationFn: requestPasswordReset })
   return (
-    <SessionForm title={strings.resetTitle} onSubmit={(value) => request.mutate(value('email').trim())}>
+    <SessionForm title={strings.forgottenPassword} onSubmit={(value) => request.mutate(value('email').trim())}>
       <p className={centredStyles.lead}>{strings.resetLead}</p>
       <TextInput
         label={strings.email}

@@ -96,7 +96,7 @@ export function PasswordStep({ search, keepsPage, onSignedIn, onForgotten }: Pro
         </>
       )}
       <Button variant="subtle" size="compact-sm" onClick={onForgotten}>
-        {strings.forgotPassword}
+        {strings.forgottenPassword}
       </Button>
     </SessionForm>
   )

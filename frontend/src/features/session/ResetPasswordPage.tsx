@@ -14,7 +14,7 @@ export function ResetPasswordPage({ token, onDone }: { token: string; onDone: ()
   return (
     <CentredPage>
       <SessionForm
-        title={strings.newPasswordTitle}
+        title={strings.setNewPassword}
         onSubmit={(value) => (reset.isSuccess ? onDone() : reset.mutate(value('password')))}
       >
         {!token && <Notice tone="bad">{strings.linkIncomplete}</Notice>}

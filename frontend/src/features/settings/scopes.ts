@@ -4,10 +4,10 @@ import { strings } from './strings'
 /** Resources that scopes are given for, with their labels. */
 export const FAMILIES = {
   inventory: strings.familyInventory,
-  measurements: strings.familyMeasurements,
-  alerts: strings.familyAlerts,
+  measurements: strings.measurements,
+  alerts: strings.alerts,
   applications: strings.familyApplications,
-  recommendations: strings.familyRecommendations,
+  recommendations: strings.recommendations,
   annotations: strings.familyAnnotations,
   tenant: strings.familyTenant,
 }

@@ -123,7 +123,7 @@ export function placeGroups(meshId: string | undefined, hasRoute: (route: string
             { name: strings.computeMix, link: { to: '/advisors/compute-mix' } },
             { name: strings.tailLab, link: { to: '/advisors/tail-lab' } },
             { name: strings.simulations, link: { to: '/simulations' } },
-            { name: strings.learning, link: { to: '/curves/learning' } },
+            { name: strings.learningInProduction, link: { to: '/curves/learning' } },
             { name: strings.artifacts, link: { to: '/artifacts' } },
           ],
         },
@@ -138,7 +138,7 @@ export function placeGroups(meshId: string | undefined, hasRoute: (route: string
             { name: strings.metricExports, link: { to: '/metric-exports' } },
             { name: strings.usage, link: { to: '/usage' } },
             { name: strings.jobs, link: { to: '/jobs' } },
-            { name: strings.audit, link: { to: '/audit' } },
+            { name: strings.auditLog, link: { to: '/audit' } },
           ],
         },
         {

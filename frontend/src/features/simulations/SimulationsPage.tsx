@@ -109,7 +109,7 @@ function FromTerminal() {
   return (
     <Panel title={strings.fromTerminal}>
       <p className={pageStyles.lead}>
-        {strings.fromTerminalLead} <WordLink to="/api-keys">{strings.apiKeyLink}</WordLink> {strings.apiKeyScope}
+        {strings.fromTerminalLead} <WordLink to="/api-keys">{strings.apiKey}</WordLink> {strings.apiKeyScope}
       </p>
       <CopyText label={strings.runCommand} text={command} />
     </Panel>

@@ -29,7 +29,6 @@ export const strings = {
   } as const,
   otherSummary: (measure: string, policies: string) =>
     `Distribution of ${measure.toLowerCase()} under ${policies} policies. The table below lists median and p99.`,
-  parameters: 'Parameters',
   bestPolicy: (policy: string, area: string) => `; ${policy} is best with ${area} %`,
   distributionSummary: (policies: string, best: string) =>
     `Distribution of average application performance over jobs under ${policies} policies${best}. The table below lists the areas.`,
@@ -54,7 +53,6 @@ export const strings = {
   latencyGenerated: (statistics: string) => `generated with ${statistics} statistics`,
   machines: 'Machines',
   machinesAndSlots: (machines: string, slots: string) => `${machines} of ${slots} slots`,
-  duration: 'Duration',
   step: 'Step',
   moveInterval: 'Move interval',
   measuredOver: 'Measured over',
@@ -93,11 +91,9 @@ export const strings = {
   madeBy: 'Made by',
   codeAndInputs: (version: string, code: string, inputs: string) =>
     `Sinemora ${version}, code ${code}, inputs ${inputs}`,
-  deleteName: (name: string) => `Delete ${name}`,
   deleteEffect: 'The uploaded report is deleted; files on the machine that ran the simulation are kept.',
   simulationNoun: 'simulation',
   deleteSeveralEffect: 'The uploaded reports are deleted; files on the machines that ran the simulations are kept.',
-  simulations: 'Simulations',
   simulationsLower: 'simulations',
   noSimulations: 'No simulations yet',
   noSimulationsLead:
@@ -105,10 +101,8 @@ export const strings = {
   fromTerminal: 'Run a simulation from a terminal',
   fromTerminalLead:
     'The command simulates larger clusters, traces of jobs and measured latency, and uploads the report. It needs an',
-  apiKeyLink: 'API key',
   apiKeyScope: 'with write scope.',
   simulationsLead: 'Clusters simulated under placement policies, and the resulting application performance.',
-  simulation: 'Simulation',
   bestPolicyHeader: 'Best policy',
   runSimulation: 'Run a simulation',
   simulate: 'Simulate',

@@ -48,7 +48,7 @@ function Export({ jobId }: { jobId: string }) {
       <Notice tone="good">
         {strings.exportReady}{' '}
         <Anchor inherit underline="always" href={job.output.href} download={job.output.name}>
-          {strings.downloadFile(job.output.name, formatCount(job.output.size_bytes))}
+          {strings.fileAndSize(job.output.name, formatCount(job.output.size_bytes))}
         </Anchor>
       </Notice>
     )

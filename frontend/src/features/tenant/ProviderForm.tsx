@@ -114,7 +114,7 @@ export function ProviderForm({ row, close }: { row: IdentityProvider | null; clo
           name="client_secret"
           type="password"
           label={strings.clientSecret}
-          placeholder={row ? strings.secretKept : ''}
+          placeholder={row ? strings.unchanged : ''}
           required={!row}
           withAsterisk={false}
           autoComplete="off"

@@ -39,16 +39,17 @@ export function SingleSignOnPage() {
   const domains = useQuery({ ...signInDomainsQuery, enabled: sees })
   if (!sees) {
     return (
-      <Page title={strings.title} lead={strings.lead}>
+      <Page title={strings.singleSignOn} lead={strings.lead}>
         <NoRows>{strings.adminOnly}</NoRows>
       </Page>
     )
   }
-  if (provider.data === undefined) return <Unloaded query={provider} title={strings.title} what={strings.lower} />
-  if (!domains.data) return <Unloaded query={domains} title={strings.title} what={strings.lower} />
+  if (provider.data === undefined)
+    return <Unloaded query={provider} title={strings.singleSignOn} what={strings.lower} />
+  if (!domains.data) return <Unloaded query={domains} title={strings.singleSignOn} what={strings.lower} />
   const isOwner = role === 'owner'
   return (
-    <Page title={strings.title} lead={isOwner ? strings.lead : `${strings.lead} ${strings.ownerOnly}`}>
+    <Page title={strings.singleSignOn} lead={isOwner ? strings.lead : `${strings.lead} ${strings.ownerOnly}`}>
       <ProviderPanel row={provider.data} isOwner={isOwner} />
       <DomainsPanel rows={domains.data} isOwner={isOwner} />
       {provider.data && <RequiredPanel isOwner={isOwner} />}
@@ -225,7 +226,7 @@ function RequiredPanel({ isOwner }: { isOwner: boolean }) {
     set.mutate(required, { onError: (error) => confirmation.ask(error, () => require(required)) })
   if (!policy.data) return <Unloaded query={policy} what={strings.lower} />
   return (
-    <Panel title={strings.policy}>
+    <Panel title={strings.signInOfAllMembers}>
       <Checkbox
         label={strings.required}
         description={strings.requiredHint}

@@ -47,7 +47,7 @@ function Rename({ tenant }: { tenant: OwnTenant }) {
 
   return (
     <Panel title={strings.rename}>
-      <ActionForm onSubmit={submit} doing={rename} action={strings.save}>
+      <ActionForm onSubmit={submit} doing={rename} action={strings.saveName}>
         <TextInput
           name="name"
           label={strings.name}

@@ -28,7 +28,7 @@ export function TransferOwnership({ tenant, own }: { tenant: OwnTenant; own: str
   return (
     <Panel title={strings.transfer}>
       {userId === undefined ? (
-        <NoRows next={<WordLink to="/members">{strings.inviteFirst}</WordLink>}>{strings.noOthers}</NoRows>
+        <NoRows next={<WordLink to="/members">{strings.invitePerson}</WordLink>}>{strings.noOthers}</NoRows>
       ) : (
         <Confirmation
           tenant={tenant}

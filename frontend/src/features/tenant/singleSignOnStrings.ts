@@ -4,7 +4,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  title: 'Single sign-on',
   lower: 'single sign-on',
   lead: 'People of your domains sign in at your identity provider, and have the role that their groups give.',
   adminOnly: 'Administrators see it. Ask one of them.',
@@ -18,7 +17,6 @@ export const strings = {
   issuerHelp: 'As the discovery document of the provider names it, such as https://login.example.com.',
   clientId: 'Client ID',
   clientSecret: 'Client secret',
-  secretKept: 'Unchanged',
   scopes: 'Scopes',
   groupsClaim: 'Groups claim',
   roles: 'Roles by group',
@@ -43,11 +41,9 @@ export const strings = {
   record: 'TXT record',
   verify: 'Verify',
   verifyName: (domain: string) => `Verify ${domain}`,
-  remove: 'Remove',
   removeName: (domain: string) => `Remove ${domain}`,
   removeEffect: 'Its people are no longer sent to the provider, which no longer vouches for them.',
   required: 'Single sign-on only',
   requiredHint:
     'Members get in by the provider alone, and their other sessions end. Owners keep passwords and passkeys, for the day on which the provider fails.',
-  policy: 'Sign-in of all members',
 }

@@ -176,7 +176,7 @@ function VmRows({ rows, currency, onChange }: VmRowsProps) {
           {rows.length > 1 && (
             <Button
               variant="default"
-              aria-label={strings.removeVmType(row.name)}
+              aria-label={strings.removeName(row.name)}
               onClick={() => onChange(rows.filter((_, other) => other !== at))}
             >
               {strings.remove}
@@ -185,7 +185,7 @@ function VmRows({ rows, currency, onChange }: VmRowsProps) {
         </div>
       ))}
       <div className={pageStyles.form}>
-        <Button variant="default" onClick={() => add({ name: strings.newVmType, price: 0.1, serviceMs: 50 })}>
+        <Button variant="default" onClick={() => add({ name: strings.vm, price: 0.1, serviceMs: 50 })}>
           {strings.addVmType}
         </Button>
         <ListedPrice

@@ -4,7 +4,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  computeMix: 'Compute mix',
   computeMixLead: 'The cheapest split of a load between VMs and serverless that keeps a response target.',
   computeMixLower: 'the mix',
   service: 'Service',
@@ -19,9 +18,7 @@ export const strings = {
   vmType: 'VM type',
   pricePerHour: 'Price per hour',
   serviceMs: 'Service time (ms)',
-  removeVmType: (name: string) => `Remove ${name}`,
   removePath: (source: string, target: string) => `Remove ${source} to ${target}`,
-  newVmType: 'VM',
   addVmType: 'Add VM type',
   fromPriceList: 'From a price list',
   chooseEntry: 'Choose an entry',
@@ -73,7 +70,6 @@ export const strings = {
   capacity: 'Capacity of a VM',
   breakEven: 'Break-even load',
   toServerless: 'To serverless',
-  costPerHour: 'Cost per hour',
   vmsAlone: 'VMs alone',
   serverlessAlone: 'Serverless alone',
   mixLine: 'Cheapest mix',
@@ -120,6 +116,5 @@ export const strings = {
   currency: 'Currency',
   asOf: 'As of',
   entries: 'Entries',
-  deleteName: (name: string) => `Delete ${name}`,
   deleteEffect: 'Its prices are no longer offered; mixes that were found with them stay in their links.',
 }

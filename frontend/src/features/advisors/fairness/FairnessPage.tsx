@@ -79,7 +79,7 @@ export function FairnessPage({ search, onSearch }: Props) {
         ) : (
           asked.of !== 'applications' && (
             <LiveNumber
-              label={strings.lookBack}
+              label={strings.lookBackMinutes}
               number={asked.minutes}
               min={2}
               max={1_440}
@@ -95,7 +95,7 @@ export function FairnessPage({ search, onSearch }: Props) {
         </QueryResult>
       )}
       <Import />
-      <Panel title={strings.alertHook}>
+      <Panel title={strings.alerts}>
         {among && (
           <p className={pageStyles.lead}>
             {strings.alertLead}{' '}

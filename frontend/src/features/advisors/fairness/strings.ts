@@ -4,7 +4,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  fairness: 'Fairness',
   fairnessLead: 'Fairness index: 1 when all members get the same share, 1/n when one of n gets everything.',
   fairnessLower: 'the fairness index',
   noMeshLead: 'Fairness needs measured paths. Create a mesh and add VMs.',
@@ -18,7 +17,6 @@ export const strings = {
   },
   from: 'From VM',
   to: 'To VM',
-  lookBack: 'Look-back (min)',
   index: (value: string) => `Index ${value}`,
   noIndex: 'No index yet',
   noIndexLead: 'Fewer than two members have a share in this range.',
@@ -45,8 +43,6 @@ export const strings = {
   mean: 'Mean index',
   lowest: 'Lowest index',
   imported: 'Imported indices',
-  alertHook: 'Alerts',
   alertLead: 'A rule opens an incident when the index is below its limit in several windows.',
-  newAlertRule: 'New alert rule',
   alertHookLead: 'Prometheus reads the index of every mesh from',
 }

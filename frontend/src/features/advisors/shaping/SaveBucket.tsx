@@ -40,7 +40,7 @@ export function SaveBucket({ bucket, bursts }: Props) {
       </p>
       <div className={pageStyles.form}>
         <Choice
-          label={strings.saveVm}
+          label={strings.vm}
           value={vm.id}
           data={named(all)}
           onChange={(value) => {

@@ -36,7 +36,7 @@ export function Tails({ meshId, onMesh }: { meshId: string | undefined; onMesh: 
 function Sources({ mesh }: { mesh: string }) {
   const query = useQuery(tailsQuery(mesh))
   return (
-    <QueryResult query={query} what={strings.tailsLower}>
+    <QueryResult query={query} what={strings.metricSourcesLower}>
       {(rows) =>
         rows.length === 0 ? (
           <Notice tone="info" title={strings.noSources}>

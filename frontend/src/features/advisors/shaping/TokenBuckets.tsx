@@ -19,7 +19,7 @@ export function TokenBuckets() {
       <QueryResult query={query} what={strings.bucketsLower}>
         {(rows) =>
           rows.length === 0 ? (
-            <NoRows next={<WordLink to="/vms">{strings.seeVms}</WordLink>}>{strings.noBuckets}</NoRows>
+            <NoRows next={<WordLink to="/vms">{strings.chooseVm}</WordLink>}>{strings.noBuckets}</NoRows>
           ) : (
             <Records
               label={strings.buckets}

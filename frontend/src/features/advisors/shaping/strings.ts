@@ -4,7 +4,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  shaping: 'Shaping',
   shapingLead: 'Token buckets that limit a path, the time until they are empty, and requests that wait for a timeout.',
   shapingLower: 'the finding',
   bucket: 'Token bucket',
@@ -38,7 +37,6 @@ export const strings = {
   enteredLead: 'Nothing was measured: the rate and the depth are those of the fields above.',
   spread: (found: string, all: string, rates: string, depths: string) =>
     `${found} of ${all} bursts show it, with rates of ${rates} and depths of ${depths}: the rate is their median, the depth the largest.`,
-  range: (least: string, most: string) => `${least} to ${most}`,
   found: (rate: string, burst: string, mechanism: string) =>
     `${rate} with a depth of ${burst}; packets beyond it ${mechanism}`,
   upper: (rate: string, burst: string) =>
@@ -52,7 +50,6 @@ export const strings = {
   saveDetected: 'Rate and depth are saved as detected from bursts.',
   saveStated: 'Rate and depth are saved as stated.',
   saveSustained: 'Of two buckets the sustained one is saved: it is the one that stays empty.',
-  saveVm: 'VM',
   saveDirection: 'Tokens for',
   saveDirections: { sent: 'Sent traffic', received: 'Received traffic' },
   save: 'Save as its token bucket',
@@ -135,13 +132,11 @@ export const strings = {
   bucketsLead:
     'Tokens left and the forecast are from the bytes that agents count. Save a finding above, or set the bucket of a VM on its page.',
   noBuckets: 'No VM has a token bucket.',
-  seeVms: 'Choose a VM',
   noForecast: 'no traffic of the last two minutes',
   tokens: 'Tokens left',
   tails: 'Retransmission tail',
   tailsLead:
     'Requests that wait for one retransmission timeout of TCP take 195 to 235 ms. The minutes of each metric source of the last day are searched for them.',
-  tailsLower: 'metric sources',
   noSources: 'No metric source yet',
   noSourcesLead: 'It needs a latency percentile in s, ms or µs.',
   addSource: 'Add a metric source',

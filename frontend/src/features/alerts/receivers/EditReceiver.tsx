@@ -14,7 +14,7 @@ import { bodyOf, RECEIVER_FIELDS, typedOf } from './receiverForm'
 /** Change a receiver; routes follow its name. A secret that is not typed again is kept. */
 export function EditReceiver({ receiver, onClose }: { receiver: Receiver | null; onClose: () => void }) {
   return (
-    <Dialog title={strings.editReceiver(receiver?.name ?? '')} opened={receiver !== null} onClose={onClose}>
+    <Dialog title={strings.editName(receiver?.name ?? '')} opened={receiver !== null} onClose={onClose}>
       {receiver && <Form key={receiver.id} receiver={receiver} close={onClose} />}
     </Dialog>
   )

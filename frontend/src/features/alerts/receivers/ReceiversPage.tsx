@@ -93,7 +93,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
             {isDefault ? strings.removeDefault : strings.makeDefaultShort}
           </RowAction>
         )}
-        <RowAction label={strings.editReceiver(receiver.name)} onClick={() => setChanging(receiver)}>
+        <RowAction label={strings.editName(receiver.name)} onClick={() => setChanging(receiver)}>
           {strings.edit}
         </RowAction>
       </Group>

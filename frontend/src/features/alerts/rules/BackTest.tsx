@@ -18,8 +18,8 @@ const HOURS: Record<string, string> = {
   6: strings.last6Hours,
   24: strings.last24Hours,
   72: strings.last3Days,
-  168: strings.last7Days,
-  720: strings.last30Days,
+  168: strings.sevenDays,
+  720: strings.thirtyDays,
 }
 
 /** Evaluate the edited rule on stored windows; nothing is saved and no one is notified. */

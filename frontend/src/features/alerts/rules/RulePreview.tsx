@@ -57,7 +57,7 @@ export function RulePreview({ meshId, rule, path }: Props) {
         <Choice label={strings.period} value={hours} onChange={setHours} data={HOURS} />
       </div>
       {source === target ? (
-        <Notice tone="info">{strings.twoEnds}</Notice>
+        <Notice tone="info">{strings.chooseTwo}</Notice>
       ) : (
         <PreviewChart meshId={meshId} rule={rested} source={source} target={target} hours={Number(hours)} />
       )}

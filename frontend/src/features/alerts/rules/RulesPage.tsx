@@ -34,7 +34,7 @@ interface Props {
 export function RulesPage({ mesh, onMesh }: Props) {
   const meshes = useQuery(meshesQuery)
   if (!meshes.data) {
-    return <Unloaded query={meshes} title={strings.rules} what={strings.meshesLower} failed={strings.meshes} />
+    return <Unloaded query={meshes} title={strings.alertRules} what={strings.meshesLower} failed={strings.meshes} />
   }
   const shown = mesh ?? meshes.data[0]?.id
   if (shown === undefined) {
@@ -52,11 +52,11 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
   const { data: incidents } = useQuery(incidentsQuery(meshId, ['open', 'acknowledged', 'resolved']))
   const edits = useEdits()
   if (rules.error && !rules.data) {
-    return <Failed what={strings.rules} error={rules.error} retry={() => void rules.refetch()} />
+    return <Failed what={strings.alertRules} error={rules.error} retry={() => void rules.refetch()} />
   }
   return (
     <Page
-      title={strings.rules}
+      title={strings.alertRules}
       lead={strings.rulesLead}
       action={
         <Group gap="xs" align="end">
@@ -120,7 +120,7 @@ function List({ rules, incidents, edits }: { rules: Rule[]; incidents: IncidentS
     <>
       <ActionError error={change.error} />
       <RecordList
-        label={strings.rules}
+        label={strings.alertRules}
         rows={rules}
         id={(rule) => rule.id}
         bulk={edits && bulk}

@@ -55,7 +55,7 @@ export function ScopeFields({ draft, patch, wrong, meshId }: PartProps & { meshI
           value={draft.path}
           onChange={(chosen) => patch({ path: chosen })}
           data={withChosen(vms, draft.path)}
-          error={wrong('scope/path') ?? pairProblem(draft.path, strings.vmNoun)}
+          error={wrong('scope/path') ?? pairProblem(draft.path, strings.vm)}
           w={230}
         />
         <TextInput

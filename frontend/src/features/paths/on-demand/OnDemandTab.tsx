@@ -187,7 +187,7 @@ function Form({ ends, onStarted }: { ends: Ends; onStarted: (id: string) => void
           onChange={({ target }) => setReordering(target.checked)}
         />
         <Button type="submit" loading={start.isPending}>
-          {strings.start}
+          {strings.runNow}
         </Button>
       </div>
       <p className={styles.source}>{`${strings.portsHint} ${strings.probesHint}`}</p>

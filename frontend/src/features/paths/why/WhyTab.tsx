@@ -58,7 +58,7 @@ export function WhyTab({ meshId, source, target, path }: Props) {
   const rows = [
     ...row(strings.delayOf(from, to), pathLink(source, target), causeOf(outbound, changeCause)),
     ...row(strings.delayOf(to, from), pathLink(target, source), causeOf(inbound, changeCause)),
-    ...row(strings.lossOf, pathLink(source, target), [lossCause(path)]),
+    ...row(strings.packetLoss, pathLink(source, target), [lossCause(path)]),
     ...row(strings.hostOf(from), vmLink(source), causeOf(waits, hostCause)),
     ...row(strings.hostOf(to), vmLink(target), causeOf(otherWaits, hostCause)),
     ...(found ?? []).flatMap(({ advisor, about, measurement }) =>
@@ -83,7 +83,7 @@ export function WhyTab({ meshId, source, target, path }: Props) {
     <>
       <p className={pageStyles.lead}>{rows[0]?.cause.state === 'found' ? strings.lead : strings.nothingFound}</p>
       <Records
-        label={strings.title}
+        label={strings.whySlow}
         rows={rows}
         id={({ name }) => name}
         columns={[

@@ -36,7 +36,7 @@ export function changeCause({ value_ns, deviation_ns, is_unusual }: Change): Cau
 }
 
 export function lossCause({ outbound, inbound }: Path): Cause {
-  if (!outbound || !inbound) return unknown(strings.noWindow)
+  if (!outbound || !inbound) return unknown(strings.noNewestWindow)
   const [there, back] = [lossRatio(outbound), lossRatio(inbound)]
   return judged(Math.max(there ?? 0, back ?? 0) >= LOSS, strings.lost(formatRatio(there), formatRatio(back)))
 }

@@ -4,7 +4,6 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  title: 'Why is it slow here?',
   lead: 'What was looked at, and what was found. What slows the path comes first.',
   nothingFound: 'Nothing that slows this path was found.',
   lookedAt: 'Looked at',
@@ -17,9 +16,7 @@ export const strings = {
   changed: (now: string, change: string) => `${now}, ${change} from usual.`,
   asUsual: (now: string) => `${now}, as usual.`,
   noUsual: 'No usual value yet.',
-  lossOf: 'Packet loss',
   lost: (outbound: string, inbound: string) => `Of the newest window ${outbound} outbound and ${inbound} inbound.`,
-  noWindow: 'No window with values yet.',
   hostOf: (vm: string) => `Waits on ${vm}`,
   waits: (stalled: string, steal: string, throttled: string) =>
     `In the worst step of the last hour: waiting for a processor ${stalled}, stolen by the hypervisor ${steal}, held back by a quota ${throttled}.`,
