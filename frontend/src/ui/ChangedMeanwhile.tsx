@@ -1,21 +1,23 @@
 import { Button, Group } from '@mantine/core'
-import type { Difference } from '~/lib/edited'
 import { Problem } from '~/lib/problem'
 import { pageStyles } from './Page'
 import { ActionError, Notice } from './State'
 import { strings } from './strings'
+import type { Edited } from './useEdited'
 
-interface Props {
-  /** What somebody else has changed since the form opened. */
-  changes: Difference[]
+interface Props<T> {
+  edited: Pick<Edited<T>, 'changes' | 'keep' | 'take'>
   /** The reason why the form could not be saved, if any. */
   error: unknown
-  onKeep: () => void
-  onTake: () => void
+  /** The fields as they are typed now. */
+  typed: () => T
+  /** A form that keeps its fields itself takes those that it shows next. */
+  onFilled?: (fields: T) => void
 }
 
 /** Before the button of a form: why it was not saved, or what somebody else changed meanwhile and the choice what to keep. */
-export function ChangedMeanwhile({ changes, error, onKeep, onTake }: Props) {
+export function ChangedMeanwhile<T>({ edited, error, typed, onFilled = () => undefined }: Props<T>) {
+  const { changes } = edited
   const isOutdated = error instanceof Problem && error.status === 412
   if (changes.length === 0) return isOutdated ? null : <ActionError error={error} />
   return (
@@ -27,10 +29,10 @@ export function ChangedMeanwhile({ changes, error, onKeep, onTake }: Props) {
       </ul>
       {strings.changedMeanwhileLead}
       <Group gap="xs" mt="xs">
-        <Button variant="default" size="compact-sm" onClick={onKeep}>
+        <Button variant="default" size="compact-sm" onClick={() => onFilled(edited.keep(typed()))}>
           {strings.keepMine}
         </Button>
-        <Button variant="default" size="compact-sm" onClick={onTake}>
+        <Button variant="default" size="compact-sm" onClick={() => onFilled(edited.take())}>
           {strings.takeTheirs}
         </Button>
       </Group>

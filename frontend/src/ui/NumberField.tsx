@@ -11,3 +11,9 @@ export function NumberField({ value, ...props }: Omit<TextInputProps, 'type'>) {
   const shown = value === undefined ? {} : { value: Number.isNaN(value) ? '' : value }
   return <TextInput max={LARGEST} {...props} {...shown} type="number" inputMode="decimal" />
 }
+
+type Props = Parameters<typeof NumberField>[0] & { name: string }
+
+/** Number fields of a form, one after the other; one that begins with a number is required. */
+export const NumberFields = ({ fields }: { fields: readonly Props[] }) =>
+  fields.map((field) => <NumberField key={field.name} required={field.defaultValue !== undefined} {...field} />)

@@ -141,12 +141,7 @@ export function AnnotationDialog({ annotation, meshId, onClose }: Props) {
           error={wrong('url')}
           {...field('url')}
         />
-        <ChangedMeanwhile
-          changes={edited.changes}
-          error={save.error}
-          onKeep={() => setDraft(edited.keep(draft))}
-          onTake={() => setDraft(edited.take())}
-        />
+        <ChangedMeanwhile edited={edited} error={save.error} typed={() => draft} onFilled={setDraft} />
         <FormActions onCancel={onClose} saving={save.isPending} onAttempt={missing.onAttempt} />
       </form>
     </Dialog>

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { applicationQuery, performanceQuery, useDeleteApplication, useUpdateApplication } from '~/api/applications'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { movesOfQuery } from '~/api/recommendations'
@@ -10,8 +9,8 @@ import { formatShare, formatShares, performanceBasis } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { sentenceCase } from '~/lib/text'
 import { formatDelay, NO_VALUE } from '~/lib/units'
-import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { DeleteButton } from '~/ui/DeleteButton'
 import { TextLink, WordLink } from '~/ui/links'
 import { Page, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
@@ -248,22 +247,14 @@ function Tasks({ application }: { application: Application }) {
 function Remove({ application }: { application: Application }) {
   const navigate = useNavigate()
   const remove = useDeleteApplication()
-  const [asking, setAsking] = useState(false)
   return (
-    <>
-      <Button variant="default" onClick={() => setAsking(true)}>
-        {strings.deleteEllipsis}
-      </Button>
-      <Confirm
-        title={strings.deleteName(application.name)}
-        action={strings.delete}
-        about={asking ? application.id : null}
-        doing={remove}
-        onClose={() => setAsking(false)}
-        onDone={() => void navigate({ to: '/applications' })}
-      >
-        {strings.deleteEffect}
-      </Confirm>
-    </>
+    <DeleteButton
+      name={application.name}
+      id={application.id}
+      doing={remove}
+      onDone={() => void navigate({ to: '/applications' })}
+    >
+      {strings.deleteEffect}
+    </DeleteButton>
   )
 }

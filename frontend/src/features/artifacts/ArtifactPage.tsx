@@ -1,7 +1,5 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useEdits } from '~/api/access'
 import { artifactCopiesQuery, useDeleteArtifact, useRequestCopies } from '~/api/artifacts'
 import { serverNow } from '~/api/connection'
@@ -10,9 +8,9 @@ import type { Artifact, ArtifactCopies, ArtifactCopy } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
 import { formatMoment, timeOf } from '~/lib/time'
 import { formatCount, NO_VALUE, threeDigits } from '~/lib/units'
-import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
+import { DeleteButton } from '~/ui/DeleteButton'
 import { NoRows } from '~/ui/NoRows'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
 import { RecordList } from '~/ui/RecordList'
@@ -195,23 +193,15 @@ function Delete({ artifact }: { artifact: Artifact }) {
   const edits = useEdits()
   const navigate = useNavigate()
   const remove = useDeleteArtifact()
-  const [asking, setAsking] = useState(false)
   if (!edits) return null
   return (
-    <>
-      <Button variant="default" onClick={() => setAsking(true)}>
-        {strings.deleteEllipsis}
-      </Button>
-      <Confirm
-        title={strings.deleteName(`${artifact.name} ${artifact.release}`)}
-        action={strings.delete}
-        about={asking ? artifact.id : null}
-        doing={remove}
-        onClose={() => setAsking(false)}
-        onDone={() => void navigate({ to: '/artifacts' })}
-      >
-        {strings.deleteEffect}
-      </Confirm>
-    </>
+    <DeleteButton
+      name={`${artifact.name} ${artifact.release}`}
+      id={artifact.id}
+      doing={remove}
+      onDone={() => void navigate({ to: '/artifacts' })}
+    >
+      {strings.deleteEffect}
+    </DeleteButton>
   )
 }

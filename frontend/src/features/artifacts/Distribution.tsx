@@ -5,7 +5,7 @@ import { useEdits } from '~/api/access'
 import { artifactSettingsQuery, useWriteArtifactSettings } from '~/api/artifacts'
 import type { ArtifactSettings, Mesh } from '~/api/types'
 import { formatBytes } from '~/lib/bytes'
-import { Problem } from '~/lib/problem'
+import { fieldsOf as namedFields } from '~/lib/problem'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { Dialog } from '~/ui/Dialog'
@@ -101,7 +101,7 @@ function SettingsForm({ settings, onDone }: FormProps) {
   const edited = useEdited(fieldsOf(settings), String(settings.version), linesOf)
   const element = useRef<HTMLFormElement>(null)
   const write = useWriteArtifactSettings(settings.mesh_id)
-  const problem = (name: string) => (write.error instanceof Problem ? write.error.field(name) : undefined)
+  const field = namedFields(write)
 
   function typed() {
     const data = new FormData(element.current as HTMLFormElement)
@@ -122,7 +122,7 @@ function SettingsForm({ settings, onDone }: FormProps) {
       <Fragment key={edited.formKey}>
         <Checkbox name="enabled" label={strings.distribute} defaultChecked={edited.initial.enabled} data-autofocus />
         <NumberField
-          name="rate_mbit"
+          {...field('rate_mbit')}
           label={strings.rate}
           description={strings.rateMeaning}
           min={1}
@@ -131,10 +131,9 @@ function SettingsForm({ settings, onDone }: FormProps) {
           required
           withAsterisk={false}
           defaultValue={edited.initial.rate_mbit}
-          error={problem('rate_mbit')}
         />
         <NumberField
-          name="budget_mib"
+          {...field('budget_mib')}
           label={strings.budgetField}
           min={16}
           max={1_048_576}
@@ -142,15 +141,9 @@ function SettingsForm({ settings, onDone }: FormProps) {
           required
           withAsterisk={false}
           defaultValue={edited.initial.budget_mib}
-          error={problem('budget_mib')}
         />
       </Fragment>
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={write.error}
-        onKeep={() => edited.keep(typed())}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={write.error} typed={typed} />
       <Group justify="end">
         <Button variant="default" onClick={onDone}>
           {strings.cancel}

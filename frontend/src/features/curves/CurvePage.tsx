@@ -10,7 +10,7 @@ import { Residuals } from '~/charts/curve/Residuals'
 import { formatMicroseconds, formatTick } from '~/lib/performance'
 import type { Patch } from '~/lib/searchParams'
 import { formatWhole } from '~/lib/units'
-import { Confirm } from '~/ui/Confirm'
+import { DeleteButton } from '~/ui/DeleteButton'
 import { ButtonLink } from '~/ui/links'
 import { Page } from '~/ui/Page'
 import { PictureMenu } from '~/ui/PictureMenu'
@@ -223,7 +223,6 @@ function inWords({ name, version, outline }: CurveDetail): string {
 function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
   const navigate = useNavigate()
   const remove = useDeleteCurve()
-  const [asking, setAsking] = useState(false)
   const [renaming, setRenaming] = useState(false)
   const edits = useEdits()
   return (
@@ -237,22 +236,12 @@ function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
             {strings.renameEllipsis}
           </Button>
           <Rename curve={curve} etag={etag} opened={renaming} onClose={() => setRenaming(false)} />
-          <Button variant="default" onClick={() => setAsking(true)}>
-            {strings.deleteEllipsis}
-          </Button>
+          <DeleteButton name={curve.name} id={curve.id} doing={remove} onDone={() => void navigate({ to: '/curves' })}>
+            {strings.deleteEffect}
+          </DeleteButton>
           <ButtonLink to="/curves/$curveId/measure" params={{ curveId: curve.id }}>
             {strings.newVersion}
           </ButtonLink>
-          <Confirm
-            title={strings.deleteName(curve.name)}
-            action={strings.delete}
-            about={asking ? curve.id : null}
-            doing={remove}
-            onClose={() => setAsking(false)}
-            onDone={() => void navigate({ to: '/curves' })}
-          >
-            {strings.deleteEffect}
-          </Confirm>
         </>
       )}
     </div>

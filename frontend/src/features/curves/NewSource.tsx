@@ -6,7 +6,7 @@ import { curvesQuery } from '~/api/curves'
 import { meshesQuery, rosterQuery } from '~/api/meshes'
 import { useCreateMetricSource } from '~/api/metric-sources'
 import { named } from '~/lib/options'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { AuthenticationFields, authenticationIn } from '~/ui/AuthenticationFields'
 import { longest } from '~/ui/CheckedInput'
 import { Choice } from '~/ui/Choice'
@@ -40,7 +40,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const target = server ?? vms[0]?.value ?? ''
   const sources = clients.filter((id) => id !== target)
   const missing = useMissing({ clients: sources.length === 0 ? strings.chooseClients : null })
-  const problem = create.error instanceof Problem ? create.error : null
+  const field = fieldsOf(create)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -74,14 +74,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
     <form id="new-source" className={styles.panel} onSubmit={submit} aria-label={strings.addSource}>
       <h2>{strings.addSource}</h2>
       <div className={pageStyles.form}>
-        <TextInput
-          name="name"
-          label={strings.application}
-          required
-          {...longest(100)}
-          w={260}
-          error={problem?.field('name')}
-        />
+        <TextInput {...field('name')} label={strings.application} required {...longest(100)} w={260} />
         <Choice
           name="metric"
           label={strings.metricKind}
@@ -120,7 +113,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           maxValues={20}
           searchable
           w={320}
-          error={missing.at('clients') ?? problem?.field('paths')}
+          error={missing.at('clients') ?? field('paths').error}
         />
         <Choice
           name="application"
@@ -130,7 +123,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           none={strings.noApplication}
           data={named(onMesh)}
           w={260}
-          error={problem?.field('application_id')}
+          error={field('application_id').error}
         />
       </div>
       <SegmentedControl
@@ -146,28 +139,26 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       {kind === 'prometheus' && (
         <div className={pageStyles.form}>
           <TextInput
-            name="url"
+            {...field('url')}
             label={strings.prometheusUrl}
             placeholder={strings.prometheusUrlExample}
             required
             w={320}
-            error={problem?.field('url')}
           />
           <Textarea
-            name="query"
+            {...field('query')}
             label={strings.query}
             placeholder={strings.queryExample}
             required
             autosize
             minRows={1}
             w={420}
-            error={problem?.field('query')}
           />
         </div>
       )}
       {kind === 'prometheus' && (
         <div className={pageStyles.form}>
-          <AuthenticationFields wrong={(pointer) => problem?.field(pointer)} />
+          <AuthenticationFields wrong={(pointer) => field(pointer).error} />
         </div>
       )}
       <div>

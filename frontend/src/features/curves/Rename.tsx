@@ -3,7 +3,7 @@ import { type FormEvent, Fragment, useRef } from 'react'
 import { useUpdateCurve } from '~/api/curves'
 import type { CurveDetail } from '~/api/types'
 import { changedFields } from '~/lib/edited'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
 import { Dialog } from '~/ui/Dialog'
@@ -37,7 +37,7 @@ function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close:
     [strings.configuration]: description,
   }))
   const update = useUpdateCurve(curve.id, edited.version)
-  const problem = update.error instanceof Problem ? update.error : null
+  const field = fieldsOf(update)
 
   function typed() {
     const data = new FormData(form.current ?? undefined)
@@ -54,39 +54,31 @@ function Form({ curve, etag, close }: { curve: CurveDetail; etag: string; close:
     <form onSubmit={submit} ref={form}>
       <Fragment key={edited.formKey}>
         <TextInput
-          name="name"
+          {...field('name')}
           label={strings.application}
           required
           {...longest(100)}
           defaultValue={edited.initial.name}
-          error={problem?.field('name')}
           data-autofocus
         />
         <TextInput
-          name="unit"
+          {...field('unit')}
           label={strings.unit}
           {...longest(40)}
           defaultValue={edited.initial.unit}
-          error={problem?.field('unit')}
           mt="sm"
         />
         <Textarea
-          name="description"
+          {...field('description')}
           label={strings.configuration}
           autosize
           minRows={2}
           {...longest(2000)}
           defaultValue={edited.initial.description}
-          error={problem?.field('description')}
           mt="sm"
         />
       </Fragment>
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={update.error}
-        onKeep={() => edited.keep(typed())}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={update.error} typed={typed} />
       <FormActions onCancel={close} saving={update.isPending} />
     </form>
   )

@@ -28,9 +28,11 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
   return (
     <QueryResult query={query} queryKey={options.queryKey} what={strings.distributionLower}>
       {({ items }) => {
-        const range = extent(items.map((item) => item.bins))
+        const bins = items.map((item) => item.bins)
+        const range = extent(bins)
         if (!range) return <Empty title={strings.noMeasurements}>{strings.chooseLonger}</Empty>
-        const names = items.map((item) => item.title).join(', ')
+        const names = items.map((item) => item.title)
+        const shared = { bins, range, xLabel: strings.delayAxis, style: lineStyle, names }
         return (
           <div className={styles.view}>
             <figure className={styles.chart}>
@@ -39,13 +41,9 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 <PictureMenu title={strings.cumulativeShare} range={exploreRange(parameters)} />
               </figcaption>
               <BinsChart
-                label={strings.cumulativeSummary(names)}
+                {...shared}
+                label={strings.cumulativeSummary(names.join(', '))}
                 height={300}
-                bins={items.map((item) => item.bins)}
-                range={range}
-                xLabel={strings.delayAxis}
-                style={lineStyle}
-                names={items.map((item) => item.title)}
                 of={cumulative}
                 formatY={formatWhole}
               />
@@ -56,15 +54,11 @@ export function DistributionView({ meshId, parameters }: { meshId: string; param
                 <PictureMenu title={strings.histogram} range={exploreRange(parameters)} />
               </figcaption>
               <BinsChart
-                label={strings.histogramSummary(names)}
+                {...shared}
+                label={strings.histogramSummary(names.join(', '))}
                 height={220}
-                bins={items.map((item) => item.bins)}
-                range={range}
-                xLabel={strings.delayAxis}
-                style={lineStyle}
-                names={items.map((item) => item.title)}
                 of={bars}
-                formatY={(value) => formatRatio(value)}
+                formatY={formatRatio}
               />
             </figure>
             <Records

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, Fragment, type ReactNode, useRef, useState } from 'react'
+import { type FormEvent, Fragment, type ReactNode, useRef } from 'react'
 import { useEdits } from '~/api/access'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { vmsQuery } from '~/api/inventory'
@@ -11,7 +11,7 @@ import { changedFields } from '~/lib/edited'
 import { actOnRows } from '~/lib/inTurn'
 import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
-import { Confirm } from '~/ui/Confirm'
+import { DeleteButton } from '~/ui/DeleteButton'
 import { TextLink, WordLink } from '~/ui/links'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { NumberField, numberOf } from '~/ui/NumberField'
@@ -32,6 +32,8 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
   const update = useUpdateMesh(mesh.id, edited.version)
   const form = useRef<HTMLFormElement>(null)
   const field = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)
+
+  const typed = () => typedIn(form.current as HTMLFormElement)
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -78,12 +80,7 @@ export function MeshSettingsPage({ mesh, etag, children }: { mesh: Mesh; etag: s
           </EditorsOnly>
         </form>
         {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
-        <ChangedMeanwhile
-          changes={edited.changes}
-          error={update.error}
-          onKeep={() => form.current && edited.keep(typedIn(form.current))}
-          onTake={edited.take}
-        />
+        <ChangedMeanwhile edited={edited} error={update.error} typed={typed} />
       </Panel>
       {children}
       <Members mesh={mesh} />
@@ -237,24 +234,13 @@ function MemberList({ mesh, roster }: { mesh: Mesh; roster: Roster }) {
 function DeleteMesh({ mesh }: { mesh: Mesh }) {
   const navigate = useNavigate()
   const remove = useDeleteMesh()
-  const [asking, setAsking] = useState(false)
   return (
     <Panel title={strings.deleteMesh}>
       <div>
-        <Button variant="default" onClick={() => setAsking(true)}>
-          {strings.deleteEllipsis}
-        </Button>
+        <DeleteButton name={mesh.name} id={mesh.id} doing={remove} onDone={() => void navigate({ to: '/meshes' })}>
+          {strings.deleteMeshEffect}
+        </DeleteButton>
       </div>
-      <Confirm
-        title={strings.deleteName(mesh.name)}
-        action={strings.delete}
-        about={asking ? mesh.id : null}
-        doing={remove}
-        onClose={() => setAsking(false)}
-        onDone={() => void navigate({ to: '/meshes' })}
-      >
-        {strings.deleteMeshEffect}
-      </Confirm>
     </Panel>
   )
 }

@@ -104,12 +104,7 @@ function CapacityForm({ vmId, capacity }: FormProps) {
         </Button>
       </form>
       {save.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={save.error}
-        onKeep={() => edited.keep(typed())}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={save.error} typed={typed} />
     </>
   )
 }

@@ -99,12 +99,7 @@ function SettingsForm({ vm }: { vm: Vm }) {
         </Button>
       </form>
       {update.isSuccess && wrongLine === null && <Notice tone="good">{strings.savedVm}</Notice>}
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={update.error}
-        onKeep={() => edited.keep(typed())}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={update.error} typed={typed} />
     </>
   )
 }

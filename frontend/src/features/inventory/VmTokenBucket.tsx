@@ -153,12 +153,7 @@ function BucketForm({ vmId, bucket }: FormProps) {
           </Button>
         )}
       </form>
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={save.error ?? remove.error}
-        onKeep={() => edited.keep(typed())}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={save.error ?? remove.error} typed={typed} />
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import type { When } from '~/api/measurements'
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
@@ -38,7 +39,7 @@ export function CellDetail({ meshId, source, target, look, path, clock, isCompar
       <header className={styles.cardHead}>
         <h2>
           {source.name} <span aria-hidden="true">→</span>
-          <span className={styles.hidden}> {strings.toLower} </span> {target.name}
+          <VisuallyHidden> {strings.toLower} </VisuallyHidden> {target.name}
         </h2>
         <p>
           {source.zone}
@@ -116,6 +117,18 @@ const SOURCES: Record<Direction['asymmetry_source'], string> = {
   hardware: strings.sourceHardware,
 }
 
+const QUANTITIES = [
+  [strings.outbound, 'var(--outbound)'],
+  [strings.inbound, 'var(--inbound)'],
+  [strings.roundTrip, 'var(--round-trip)'],
+] as const
+
+const PACKETS: [name: string, format: (direction: Direction) => string][] = [
+  [strings.loss, (direction) => formatRatio(lossRatio(direction))],
+  [strings.sent, ({ sent }) => formatCount(sent)],
+  [strings.lost, ({ lost }) => formatCount(lost)],
+]
+
 function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: RoundTrip }) {
   const { outbound, inbound, roundTrip } = props
   return (
@@ -123,18 +136,12 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
       <thead>
         <tr>
           <th scope="col">ns</th>
-          <th scope="col">
-            <span className={styles.key} style={{ background: 'var(--outbound)' }} />
-            {strings.outbound}
-          </th>
-          <th scope="col">
-            <span className={styles.key} style={{ background: 'var(--inbound)' }} />
-            {strings.inbound}
-          </th>
-          <th scope="col">
-            <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
-            {strings.roundTrip}
-          </th>
+          {QUANTITIES.map(([name, colour]) => (
+            <th key={name} scope="col">
+              <span className={styles.key} style={{ background: colour }} />
+              {name}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -158,24 +165,14 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
           <td title={SOURCES[inbound.asymmetry_source]}>{inbound.asymmetry_source}</td>
           <td />
         </tr>
-        <tr>
-          <th scope="row">{strings.loss}</th>
-          <td>{formatRatio(lossRatio(outbound))}</td>
-          <td>{formatRatio(lossRatio(inbound))}</td>
-          <td />
-        </tr>
-        <tr>
-          <th scope="row">{strings.sent}</th>
-          <td>{formatCount(outbound.sent)}</td>
-          <td>{formatCount(inbound.sent)}</td>
-          <td />
-        </tr>
-        <tr>
-          <th scope="row">{strings.lost}</th>
-          <td>{formatCount(outbound.lost)}</td>
-          <td>{formatCount(inbound.lost)}</td>
-          <td />
-        </tr>
+        {PACKETS.map(([name, format]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{format(outbound)}</td>
+            <td>{format(inbound)}</td>
+            <td />
+          </tr>
+        ))}
         <tr>
           <th scope="row">{strings.samples}</th>
           <td>{formatCount(outbound.count)}</td>

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, VisuallyHidden } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Matrix } from '~/api/matrix'
@@ -49,7 +49,7 @@ export default function SelectedLine({ meshId, shown, coding, matrix, entries, i
         <thead>
           <tr>
             <th scope="col">
-              <span className={styles.hidden}>{strings.figure}</span>
+              <VisuallyHidden>{strings.figure}</VisuallyHidden>
             </th>
             <th scope="col">{strings.fromIt}</th>
             <th scope="col">{strings.toIt}</th>

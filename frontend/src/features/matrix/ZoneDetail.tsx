@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { hasWorstHours, type When } from '~/api/measurements'
 import styles from './matrix.module.css'
 import { strings } from './strings'
@@ -19,7 +20,7 @@ export default function ZoneDetail({ meshId, source, target, when }: Props) {
       <header className={styles.cardHead}>
         <h2>
           {source.name} <span aria-hidden="true">→</span>
-          <span className={styles.hidden}> {strings.toLower} </span> {target.name}
+          <VisuallyHidden> {strings.toLower} </VisuallyHidden> {target.name}
         </h2>
         <p>{strings.zoneHint}</p>
       </header>

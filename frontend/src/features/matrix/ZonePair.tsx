@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, VisuallyHidden } from '@mantine/core'
 import type { When } from '~/api/measurements'
 import type { Shape } from '~/charts/heatmap/view'
 import type { Entry } from './axes'
@@ -24,7 +24,7 @@ export default function ZonePair({ meshId, zones: [source, target], when, shape,
       <header className={styles.cardHead}>
         <h2>
           {source.name} <span aria-hidden="true">→</span>
-          <span className={styles.hidden}> {strings.toLower} </span> {target.name}
+          <VisuallyHidden> {strings.toLower} </VisuallyHidden> {target.name}
         </h2>
         <p>{strings.zonePairSummary(shape.rows, shape.columns)}</p>
       </header>

@@ -62,10 +62,9 @@ function Form({ member, onClose }: Props & { member: Member }) {
       />
       {ids.length === 0 && limit && <Notice tone="warn">{strings.seesAllAgain(meshNames(limit))}</Notice>}
       <ChangedMeanwhile
-        changes={edited.changes}
+        edited={{ changes: edited.changes, keep, take: () => setIds(idsOf(edited.take())) }}
         error={set.error ?? meshes.error}
-        onKeep={keep}
-        onTake={() => setIds(idsOf(edited.take()))}
+        typed={() => undefined}
       />
       <FormActions onCancel={onClose} saving={set.isPending} />
     </form>

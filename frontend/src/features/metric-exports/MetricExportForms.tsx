@@ -4,7 +4,7 @@ import { type FormEvent, useRef } from 'react'
 import { meshesQuery } from '~/api/meshes'
 import { type MetricExport, useChangeMetricExport, useCreateMetricExport } from '~/api/metricExports'
 import { changedFields } from '~/lib/edited'
-import { Problem } from '~/lib/problem'
+import { fieldsOf as namedFields } from '~/lib/problem'
 import { ActionForm } from '~/ui/ActionForm'
 import { AuthenticationFields, authenticationIn } from '~/ui/AuthenticationFields'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
@@ -51,12 +51,7 @@ export function EditMetricExport({ row, close }: { row: MetricExport; close: () 
   return (
     <form className={pageStyles.panelForm} onSubmit={submit} ref={form}>
       <ExportFields key={edited.formKey} initial={edited.initial} error={change.error} exists={row} />
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={change.error}
-        onKeep={() => edited.keep(typedIn(data(), edited.before))}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={change.error} typed={() => typedIn(data(), edited.before)} />
       <FormActions onCancel={close} saving={change.isPending} />
     </form>
   )
@@ -70,51 +65,48 @@ interface Props {
 
 function ExportFields({ initial, error, exists }: Props) {
   const { data: meshes } = useQuery(meshesQuery)
-  const wrong = (pointer: string) => (error instanceof Problem ? error.field(pointer) : undefined)
+  const field = namedFields({ error })
   return (
     <>
       <TextInput
-        name="name"
+        {...field('name')}
         label={strings.name}
         placeholder={strings.nameExample}
         defaultValue={initial.name}
         required
         withAsterisk={false}
-        error={wrong('name')}
         {...longest(100)}
         w={200}
       />
       <NativeSelect name="kind" label={strings.protocol} data={PROTOCOLS} defaultValue={initial.kind} w={260} />
       <TextInput
-        name="url"
+        {...field('url')}
         type="url"
         label={strings.url}
         placeholder={strings.urlExample}
         defaultValue={initial.url}
         required
         withAsterisk={false}
-        error={wrong('url')}
         {...longest(500)}
         w="100%"
       />
       <AuthenticationFields
         kept={exists && strings.kept(strings.authentications[exists.authentication ?? 'none'])}
-        wrong={wrong}
+        wrong={(pointer) => field(pointer).error}
       />
       <Textarea
-        name="headers"
+        {...field('headers')}
         label={strings.headers}
         description={strings.headersHelp}
         placeholder={strings.headersExample}
         defaultValue={linesOf(initial.headers)}
-        error={wrong('headers')}
         autosize
         w="100%"
       />
       <Checkbox.Group
         label={strings.pathsOf}
         defaultValue={initial.paths.map(({ mesh_id }) => mesh_id)}
-        error={wrong('paths')}
+        error={field('paths').error}
         w="100%"
       >
         <Group gap="md" mt="xs">

@@ -1,4 +1,4 @@
-import { useComputedColorScheme } from '@mantine/core'
+import { useComputedColorScheme, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { pathQuery, seriesQuery } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
@@ -41,7 +41,7 @@ export function EmbeddedPath({ mesh, source, target, statistic, time }: Props) {
           <div className={styles.title}>
             <h1>
               {path.data.source.name} <span aria-hidden="true">→</span>
-              <span className={styles.hidden}> {strings.toLower} </span> {path.data.target.name}
+              <VisuallyHidden> {strings.toLower} </VisuallyHidden> {path.data.target.name}
             </h1>
           </div>
         </div>

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon, Tooltip, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -40,7 +40,7 @@ export function PathHead({ mesh, path: { source, target }, controls }: Props) {
         <div className={styles.title}>
           <h1>
             {source.name} <span aria-hidden="true">→</span>
-            <span className={styles.hidden}> {strings.toLower} </span> {target.name}
+            <VisuallyHidden> {strings.toLower} </VisuallyHidden> {target.name}
           </h1>
           <Tooltip label={strings.showFrom(target.name)}>
             <ActionIcon

@@ -74,6 +74,7 @@ export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
     betweenRegions: '0.02',
   })
   const [settled] = useDebouncedValue(fields, TYPING_MS)
+  const typed = () => ({ strategy: fields.strategy, period: fields.period, representatives: fields.representatives })
   const set = (patch: Partial<Fields>) => setFields((old) => ({ ...old, ...patch }))
   const problem = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)
 
@@ -143,15 +144,7 @@ export function ProbePlan({ mesh, etag }: { mesh: Mesh; etag: string }) {
         </EditorsOnly>
       </form>
       {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={update.error}
-        onKeep={() => {
-          const { strategy, period, representatives } = fields
-          set(edited.keep({ strategy, period, representatives }))
-        }}
-        onTake={() => set(edited.take())}
-      />
+      <ChangedMeanwhile edited={edited} error={update.error} typed={typed} onFilled={set} />
       <Adoption meshId={mesh.id} />
       <div className={pageStyles.form}>
         <Checkbox

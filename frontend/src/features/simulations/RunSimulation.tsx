@@ -7,7 +7,7 @@ import type { SimulationRun } from '~/api/types'
 import { SIMULATED_POLICIES, simulatedPolicy } from '~/lib/policies'
 import { longest } from '~/ui/CheckedInput'
 import { Choice } from '~/ui/Choice'
-import { NumberField } from '~/ui/NumberField'
+import { NumberFields } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
 import { Term } from '~/ui/Term'
@@ -26,6 +26,21 @@ const POLICY_OPTIONS = Object.entries(SIMULATED_POLICIES)
 const FIRST_POLICIES: Policy[] = ['random', 'nomora_105_110', 'nomora_preempt_beta0', 'best']
 /** Machines per rack and racks per pod: the source's small cluster, and the data centre of Facebook. */
 const TOPOLOGIES = { '48/16': [48, 16], '192/48': [192, 48] } as const
+
+const SIZES = [
+  { name: 'machines', label: strings.machines, min: 2, max: 1_250, defaultValue: 192, w: 120 },
+  { name: 'hours', label: strings.durationHours, min: 0.1, max: 24, step: 'any', defaultValue: 1, w: 140 },
+]
+
+const LOOK_BACK = <Term of="look-back">{strings.lookBackMinutes}</Term>
+const ADVANCED = [
+  { name: 'noise', label: strings.noisePercent, min: 0, max: 99, step: 'any', defaultValue: 0, w: 190 },
+  { name: 'history_min', label: LOOK_BACK, min: 0, max: 1_440, defaultValue: 0, w: 190 },
+  { name: 'move_cost', label: strings.moveCostPoints, min: 0, max: 100, step: 'any', defaultValue: 1, w: 220 },
+  { name: 'moves_max', label: strings.movesPerRound, min: 0, max: 1_000_000, w: 220 },
+  { name: 'roots', label: strings.rootsPerJob, min: 1, max: 16, defaultValue: 1, w: 190 },
+  { name: 'seed', label: strings.seed, min: 0, defaultValue: 1, w: 100 },
+]
 
 /** Start a simulation, follow its job, and open the report. */
 export function RunSimulation() {
@@ -71,25 +86,7 @@ export function RunSimulation() {
       <form onSubmit={submit}>
         <div className={pageStyles.form}>
           <TextInput name="name" label={strings.name} defaultValue={strings.trial} required {...longest(100)} />
-          <NumberField
-            name="machines"
-            label={strings.machines}
-            min={2}
-            max={1_250}
-            defaultValue={192}
-            required
-            w={120}
-          />
-          <NumberField
-            name="hours"
-            label={strings.durationHours}
-            min={0.1}
-            max={24}
-            step="any"
-            defaultValue={1}
-            required
-            w={140}
-          />
+          <NumberFields fields={SIZES} />
           <Choice
             name="topology"
             label={strings.topology}
@@ -110,38 +107,7 @@ export function RunSimulation() {
         <details className={styles.advanced}>
           <summary>{strings.advanced}</summary>
           <div className={pageStyles.form}>
-            <NumberField
-              name="noise"
-              label={strings.noisePercent}
-              min={0}
-              max={99}
-              step="any"
-              defaultValue={0}
-              required
-              w={190}
-            />
-            <NumberField
-              name="history_min"
-              label={<Term of="look-back">{strings.lookBackMinutes}</Term>}
-              min={0}
-              max={1_440}
-              defaultValue={0}
-              required
-              w={190}
-            />
-            <NumberField
-              name="move_cost"
-              label={strings.moveCostPoints}
-              min={0}
-              max={100}
-              step="any"
-              defaultValue={1}
-              required
-              w={220}
-            />
-            <NumberField name="moves_max" label={strings.movesPerRound} min={0} max={1_000_000} w={220} />
-            <NumberField name="roots" label={strings.rootsPerJob} min={1} max={16} defaultValue={1} required w={190} />
-            <NumberField name="seed" label={strings.seed} min={0} defaultValue={1} required w={100} />
+            <NumberFields fields={ADVANCED} />
             <Checkbox name="start_at_random" label={strings.startAtRandom} />
           </div>
           <MixFields mix={mix} onChange={setMix} error={missing.at('mix')} />

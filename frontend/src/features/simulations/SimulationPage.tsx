@@ -1,4 +1,4 @@
-import { Button, Select } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -11,8 +11,8 @@ import { formatPoints, formatShare } from '~/lib/performance'
 import { simulatedPolicy } from '~/lib/policies'
 import { formatMoment } from '~/lib/time'
 import { formatCount, formatWhole, NO_VALUE } from '~/lib/units'
-import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
+import { DeleteButton } from '~/ui/DeleteButton'
 import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
@@ -270,24 +270,16 @@ function Fact({ term, children }: { term: ReactNode; children: ReactNode }) {
 function DeleteSimulation({ simulation }: { simulation: SimulationDetail }) {
   const navigate = useNavigate()
   const forget = useDeleteSimulation()
-  const [asking, setAsking] = useState(false)
   const edits = useEdits()
   if (!edits) return null
   return (
-    <>
-      <Button variant="default" onClick={() => setAsking(true)}>
-        {strings.deleteEllipsis}
-      </Button>
-      <Confirm
-        title={strings.deleteName(simulation.name)}
-        action={strings.delete}
-        about={asking ? simulation.id : null}
-        doing={forget}
-        onClose={() => setAsking(false)}
-        onDone={() => void navigate({ to: '/simulations' })}
-      >
-        {strings.deleteEffect}
-      </Confirm>
-    </>
+    <DeleteButton
+      name={simulation.name}
+      id={simulation.id}
+      doing={forget}
+      onDone={() => void navigate({ to: '/simulations' })}
+    >
+      {strings.deleteEffect}
+    </DeleteButton>
   )
 }

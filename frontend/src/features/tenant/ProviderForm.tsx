@@ -137,12 +137,7 @@ export function ProviderForm({ row, close }: { row: IdentityProvider | null; clo
           minRows={3}
           w="100%"
         />
-        <ChangedMeanwhile
-          changes={edited.changes}
-          error={shownError(set.error)}
-          onKeep={() => edited.keep(typed())}
-          onTake={edited.take}
-        />
+        <ChangedMeanwhile edited={edited} error={shownError(set.error)} typed={typed} />
         <FormActions onCancel={close} saving={set.isPending} />
       </form>
       <ProofDialog proof={confirmation} />

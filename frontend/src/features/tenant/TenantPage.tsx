@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { sessionQuery } from '~/api/access'
 import { type OwnTenant, ownTenantsQuery, useCreateTenant, useLeaveTenant, useSetTenant } from '~/api/members'
 import { openTenant, tenantLeft } from '~/api/tenantSwitch'
-import { Problem } from '~/lib/problem'
+import { fieldsOf } from '~/lib/problem'
 import { ActionForm } from '~/ui/ActionForm'
 import { longest } from '~/ui/CheckedInput'
 import { LoadingPage, Page, Panel, pageStyles } from '~/ui/Page'
@@ -49,13 +49,12 @@ function Rename({ tenant }: { tenant: OwnTenant }) {
     <Panel title={strings.rename}>
       <ActionForm onSubmit={submit} doing={rename} action={strings.saveName}>
         <TextInput
-          name="name"
+          {...fieldsOf(rename)('name')}
           label={strings.name}
           defaultValue={tenant.name}
           required
           withAsterisk={false}
           {...longest(100)}
-          error={rename.error instanceof Problem ? rename.error.field('name') : undefined}
           w={260}
         />
       </ActionForm>
@@ -109,13 +108,12 @@ function Create() {
       <p className={pageStyles.lead}>{strings.createLead}</p>
       <ActionForm onSubmit={submit} doing={create} action={strings.createTenant}>
         <TextInput
-          name="name"
+          {...fieldsOf(create)('name')}
           label={strings.name}
           placeholder={strings.nameExample}
           required
           withAsterisk={false}
           {...longest(100)}
-          error={create.error instanceof Problem ? create.error.field('name') : undefined}
           w={260}
         />
       </ActionForm>

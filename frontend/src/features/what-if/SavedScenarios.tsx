@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { EditorsOnly } from '~/api/EditorsOnly'
 import { scenariosQuery, useChangeScenario, useDeleteScenario, useKeepScenario } from '~/api/scenarios'
 import type { Scenario } from '~/api/types'
@@ -10,7 +10,7 @@ import { Problem } from '~/lib/problem'
 import { ChangedMeanwhile } from '~/ui/ChangedMeanwhile'
 import { longest } from '~/ui/CheckedInput'
 import { Choice } from '~/ui/Choice'
-import { Confirm } from '~/ui/Confirm'
+import { DeleteButton } from '~/ui/DeleteButton'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { useEdited } from '~/ui/useEdited'
@@ -36,7 +36,6 @@ export function SavedScenarios({ mesh, changes, place, minutes, scenario, onOpen
   const open = ofMesh.find(({ id }) => id === scenario)
   const keep = useKeepScenario()
   const forget = useDeleteScenario()
-  const [asking, setAsking] = useState(false)
   const missing = useMissing({ changes: changes.length === 0 ? strings.addChange : null })
 
   const field = (name: string) => (keep.error instanceof Problem ? keep.error.field(name) : undefined)
@@ -69,9 +68,9 @@ export function SavedScenarios({ mesh, changes, place, minutes, scenario, onOpen
                 minutes={minutes}
                 onOpen={onOpen}
               />
-              <Button variant="default" onClick={() => setAsking(true)}>
-                {strings.deleteEllipsis}
-              </Button>
+              <DeleteButton name={open.name} id={open.id} doing={forget} onDone={() => onOpen(null)}>
+                {strings.deleteEffect}
+              </DeleteButton>
             </>
           )}
           <TextInput
@@ -88,18 +87,6 @@ export function SavedScenarios({ mesh, changes, place, minutes, scenario, onOpen
         </EditorsOnly>
       </form>
       <ActionError error={keep.error} />
-      {open && (
-        <Confirm
-          title={strings.deleteName(open.name)}
-          action={strings.delete}
-          about={asking ? open.id : null}
-          doing={forget}
-          onClose={() => setAsking(false)}
-          onDone={() => onOpen(null)}
-        >
-          {strings.deleteEffect}
-        </Confirm>
-      )}
     </>
   )
 }
@@ -121,6 +108,10 @@ function SaveChanges({ scenario, changes, place, minutes, onOpen }: SaveProps) {
     [strings.placeWaiting]: fields.place ? strings.yes : strings.no,
     [strings.measurements]: periodName(fields.minutes),
   }))
+  const take = () => {
+    onOpen(scenario)
+    return edited.take()
+  }
   return (
     <>
       <Button
@@ -135,15 +126,7 @@ function SaveChanges({ scenario, changes, place, minutes, onOpen }: SaveProps) {
       >
         {strings.saveChanges}
       </Button>
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={change.error}
-        onKeep={() => edited.keep({ changes, place, minutes })}
-        onTake={() => {
-          edited.take()
-          onOpen(scenario)
-        }}
-      />
+      <ChangedMeanwhile edited={{ ...edited, take }} error={change.error} typed={() => ({ changes, place, minutes })} />
     </>
   )
 }

@@ -81,7 +81,11 @@ export function BranchEditor({ branch, isNew, receivers, saving, changes, onRead
             data={withPresent(HOLDS, branch.hold_s, strings.atMostSeconds)}
           />
           <Checkbox name="continue" defaultChecked={branch.continue_} label={strings.continueToNext} />
-          <ChangedMeanwhile changes={changes} error={saving.error} onKeep={onRead} onTake={onClose} />
+          <ChangedMeanwhile
+            edited={{ changes, keep: onRead, take: onClose }}
+            error={saving.error}
+            typed={() => undefined}
+          />
           <FormActions onCancel={onClose} saving={saving.isPending} />
         </form>
       )}

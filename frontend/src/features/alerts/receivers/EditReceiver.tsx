@@ -58,12 +58,7 @@ function Form({ receiver, close }: { receiver: Receiver; close: () => void }) {
         receiver={{ ...receiver, ...edited.initial }}
         wrong={wrong}
       />
-      <ChangedMeanwhile
-        changes={edited.changes}
-        error={change.error}
-        onKeep={() => edited.keep(typed().fields)}
-        onTake={edited.take}
-      />
+      <ChangedMeanwhile edited={edited} error={change.error} typed={() => typed().fields} />
       <FormActions onCancel={close} saving={change.isPending} />
     </form>
   )

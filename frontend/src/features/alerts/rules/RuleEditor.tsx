@@ -108,12 +108,7 @@ export function RuleEditor({ meshId, rule, initial }: Props) {
           <ConditionFields {...part} />
           <ScopeFields {...part} meshId={meshId} />
           <EvaluationFields {...part} />
-          <ChangedMeanwhile
-            changes={edited.changes}
-            error={saving.error}
-            onKeep={() => setDraft(edited.keep(draft))}
-            onTake={() => setDraft(edited.take())}
-          />
+          <ChangedMeanwhile edited={edited} error={saving.error} typed={() => draft} onFilled={setDraft} />
           {edits && (
             <Group>
               <Button type="submit" loading={saving.isPending}>
