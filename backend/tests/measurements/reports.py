@@ -3,10 +3,12 @@
 import time
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 import zstandard
+from google.protobuf import json_format
 from httpx2 import Response
 
 from sinemora.fleet.inventory.agents import AgentIdentity
@@ -22,6 +24,7 @@ from tests.measurements.worlds import Raw
 
 PROTOBUF = {"Content-Type": MEDIA_TYPE}
 ZSTD = {**PROTOBUF, "Content-Encoding": "zstd"}
+GOLDEN = Path(__file__).parents[3] / "agent/wire/golden"
 
 
 @cache
@@ -66,6 +69,13 @@ def add_window(
         for key in keys:
             _add(columns, direction, peers[key])
     return window
+
+
+def golden(name: str) -> Report:
+    """Return a report of the agent's tests, whose JSON says the same."""
+    report = Report.FromString((GOLDEN / f"{name}.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / f"{name}.json").read_text(), Report()) == report
+    return report
 
 
 def add_traffic(

@@ -1,7 +1,6 @@
 """From clocks in reports to corrected one-way delays through HTTP; and corrections applied to frames."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,13 +14,12 @@ from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, ROUND_TRIP
 from sinemora.measurements.ingest.agent_pb2 import Report
 from tests.api_clients import MeshWorld, body_of
-from tests.measurements.reports import report_of, sent, window_start, windows_of
+from tests.measurements.reports import golden, report_of, sent, window_start, windows_of
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(6)]
 
 EVEN, HALF = 200_000, 50_000
-GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 
 
 def tell(mesh: MeshWorld, started_at_s: int, half_ns: int = HALF, agents: int = 6) -> None:
@@ -65,7 +63,7 @@ def by_older_agent(report: Report) -> Report:
 @pytest.mark.parametrize("older", [False, True])
 def test_the_golden_offsets_of_an_agent_lengthen_the_way_that_is_longer(older):
     """Exchanges of VM 1, whose way to VM 2 is longer than the one back, give the same numbers in the agent's tests."""
-    first = Report.FromString((GOLDEN / "offset.bin").read_bytes())
+    first = golden("offset")
     (window,) = first.windows
     second = report_of(5, {3: simple(EVEN, EVEN, clock_error_ns=201_000)}, window.started_at_s)
     # The clock of VM 3 is 8 ms ahead of that of VM 2.

@@ -1,7 +1,6 @@
 """The native module: many blocks like each alone, pieces like the whole, reports like the protobuf library's."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.payload import PROTOBUF
 from sinemora.measurements.ingest.validation import read
 from tests.measurements.codec.test_frame import checksum
-from tests.measurements.reports import add_window, arrived, report_of, windows_of
+from tests.measurements.reports import GOLDEN, add_window, arrived, golden, report_of, windows_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 from tests.seeds import seeds
 
@@ -197,7 +196,9 @@ def test_windows_of_other_targets_than_their_roster_are_refused():
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("words_too", [True, False])
-def test_ranges_merge_as_all_at_once(seed, words_too):
+@pytest.mark.parametrize("targets_at_once", [12, merge._TARGETS_AT_ONCE])
+def test_ranges_merge_as_all_at_once(seed, words_too, targets_at_once, monkeypatch):
+    monkeypatch.setattr(merge, "_TARGETS_AT_ONCE", targets_at_once)
     rng = np.random.default_rng(seed)
     blocks = sorted(stored(frames(rng, 30), rng), key=lambda item: item.vm_key)
     chunks, known = [blocks[:11], blocks[11:12], blocks[12:]], corrections(rng)
@@ -220,19 +221,6 @@ def alike(columns: frame.Columns, others: frame.Columns) -> None:
     """Sums of squares depend on the order of their parts."""
     same(columns[: frame.M2], others[: frame.M2])
     assert np.allclose(columns[frame.M2].view(np.float32), others[frame.M2].view(np.float32), rtol=2e-5)
-
-
-def test_a_range_larger_than_what_is_decoded_at_once_merges_alike(monkeypatch):
-    rng = np.random.default_rng(3)
-    blocks = sorted(stored(frames(rng, 40), rng), key=lambda item: item.vm_key)
-    whole = merge.merged([blocks], 100, quantiles_of=DIRECTIONS)
-    monkeypatch.setattr(merge, "_TARGETS_AT_ONCE", 12)
-    pieces = [blocks[at : at + 3] for at in range(0, len(blocks), 3)]
-    result = merge.merged(pieces, 100, quantiles_of=DIRECTIONS)
-    same((result[0].clients, result[0].targets, result[0].stats.quantiles),
-         (whole[0].clients, whole[0].targets, whole[0].stats.quantiles))  # fmt: skip
-    same(result[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]],
-         whole[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]])  # fmt: skip
 
 
 def test_sketches_of_very_many_values_merge_word_by_word():
@@ -332,9 +320,10 @@ def outcome_by_library(body: bytes) -> object:
     return outcome(message.SerializeToString()) if body else outcome(b"")
 
 
-@pytest.mark.parametrize("golden", sorted((Path(__file__).parents[4] / "agent/wire/golden").glob("*.bin")), ids=str)
-def test_bodies_of_the_agent_are_read(golden):
-    same(outcome(golden.read_bytes()), outcome_by_library(golden.read_bytes()))
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.bin")), ids=str)
+def test_bodies_of_the_agent_are_read(path):
+    golden(path.stem)
+    same(outcome(path.read_bytes()), outcome_by_library(path.read_bytes()))
 
 
 def test_harmed_bodies_are_read_or_refused_as_by_the_library():

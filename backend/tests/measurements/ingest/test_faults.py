@@ -1,10 +1,9 @@
-"""Reports as a bad day sends them, and a disk that is full: what was acknowledged is stored exactly once.
+"""A disk that is full: what was acknowledged is stored exactly once.
 
 The counts are printed. `kill -9` of each process under load is in tests/operations/embedded/test_durability.py.
 """
 
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,6 @@ from tests.measurements.reports import report_of, send, window_start
 from tests.measurements.worlds import simple
 from tests.waits import WAIT_MOST_S
 
-DAY_S = 86_400
 DISK_BYTES = 160 << 20
 SMALL_DISK = "SINEMORA_TEST_SMALL_DISK"
 
@@ -49,41 +46,6 @@ def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
             {"mesh": mesh.key},
         )
         return Counter((vm_key, at) for vm_key, at in rows)
-
-
-def test_reports_in_any_order_any_number_of_times_and_of_any_day(owner, make_mesh, capsys):
-    mesh = make_mesh(owner, 4)
-    chance = random.Random(4)
-    newest = window_start(2)
-    good = [(n, newest - 10 * ago) for n in range(4) for ago in range(30)]
-    old = [(n, newest - 8 * DAY_S) for n in range(4)]
-    future = [(n, newest + DAY_S) for n in range(4)]
-    sending = [*good, *good, *chance.sample(good, 40), *old, *old, *future]
-    chance.shuffle(sending)
-
-    def report(one: tuple[int, int]) -> tuple[tuple[int, int], int, str]:
-        n, at = one
-        agent = mesh.agents[n]
-        peers = {peer.vm_key: simple(40_000 + 100 * n) for peer in mesh.agents if peer is not agent}
-        answer = send(agent, report_of(mesh.key, peers, at))
-        code = "" if answer.status_code == 204 else answer.json()["code"]
-        if code:
-            assert answer.headers["content-type"] == "application/problem+json"
-        return (agent.vm_key, at), answer.status_code, code
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(report, sending))
-    outcomes = Counter((status, code) for _, status, code in answers)
-    assert outcomes == {(204, ""): 280, (422, "window_too_old"): 8, (422, "window_in_future"): 4}
-    acknowledged = {window for window, status, _ in answers if status == 204}
-    result = stored(mesh)
-    assert result == Counter(acknowledged)
-    with capsys.disabled():
-        print(
-            f"\n{len(sending)} reports out of order by 8 at once: {outcomes[204, '']} acknowledged, of"
-            f" {len(acknowledged)} windows; {result.total()} stored, 0 lost, 0 twice;"
-            " refused: 8 a week old, 4 of tomorrow"
-        )
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 import asyncio
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from itertools import islice
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -20,28 +17,25 @@ from sinemora.kit import cluster
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
-from sinemora.measurements.ingest import key_cache, pipeline
+from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.agent_pb2 import Report
-from sinemora.measurements.ingest.key_cache import KEPT_S
 from sinemora.measurements.ingest.validation import NO_CLOCK
-from sinemora.measurements.store import inserts
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import (
     PROTOBUF,
     ZSTD,
     add_window,
+    golden,
     report_of,
     send,
     sent,
     window_start,
-    window_starts,
     windows_of,
 )
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 from tests.waits import WAIT_MOST_S
 
 REPORTS = "/v1/agents/self/reports"
-GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
 
 
 def peers_of(mesh: MeshWorld, agent: int = 0):
@@ -217,22 +211,6 @@ def test_nothing_of_vms_and_meshes_made_a_moment_ago_is_left_out(mesh, owner, ma
             assert [row.n for row in stored] == [1]
 
 
-def test_reports_that_name_a_gone_vm_do_not_wait_for_one_another(mesh, owner, monkeypatch: pytest.MonkeyPatch):
-    read, reads = key_cache._read, []
-    monkeypatch.setattr(key_cache, "_read", lambda tenant_id: reads.append(tenant_id) or read(tenant_id))
-    gone = mesh.agents[2]
-    oldest, *others = window_starts(range(34, 3, -1))
-    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), oldest))
-    assert owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"}).status_code == 204
-    time.sleep(KEPT_S)
-    began_s = time.monotonic()
-    for started_at_s in others:
-        sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started_at_s))
-    # The first that names it needs a read; then only age does. If each waited for a read, there would be thirty.
-    assert len(reads) <= 2 + (time.monotonic() - began_s) / KEPT_S
-    assert [row.n for row in rows(mesh, "SELECT n FROM probe_frames ORDER BY started_at")] == [2] + 30 * [1]
-
-
 def test_a_window_from_the_future_names_the_skew(mesh):
     ends_s, sent_s = window_start(-360) + 10, time.time()
     answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), ends_s - 10))
@@ -364,8 +342,7 @@ def test_bodies_that_are_no_report(mesh):
 
 def test_golden_report_of_the_agent_is_stored(mesh):
     """The golden bytes of the agent's tests, with peers that exist here."""
-    report = Report.FromString((GOLDEN / "report.bin").read_bytes())
-    assert json_format.Parse((GOLDEN / "report.json").read_text(), Report()) == report
+    report = golden("report")
     window = report.windows[0]
     window.mesh_key, window.started_at_s = mesh.key, window_start()
     others = sorted([mesh.agents[1].vm_key, mesh.agents[2].vm_key, 10**9])
@@ -380,8 +357,7 @@ def test_golden_report_of_the_agent_is_stored(mesh):
 
 
 def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
-    report = Report.FromString((GOLDEN / "flows.bin").read_bytes())
-    assert json_format.Parse((GOLDEN / "flows.json").read_text(), Report()) == report
+    report = golden("flows")
     window = report.windows[0]
     window.mesh_key, window.started_at_s = mesh.key, window_start()
     window.peer_keys[:] = sorted([mesh.agents[1].vm_key, mesh.agents[2].vm_key, mesh.agents[0].vm_key + 3])
@@ -404,8 +380,7 @@ def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
 
 
 def test_a_golden_bound_of_the_window_time_is_stored(mesh):
-    report = Report.FromString((GOLDEN / "window_time.bin").read_bytes())
-    assert json_format.Parse((GOLDEN / "window_time.json").read_text(), Report()) == report
+    report = golden("window_time")
     sent(mesh.agents[0], report)
     (health,) = rows(mesh, "SELECT health FROM agents WHERE health IS NOT NULL")
     assert health.health["window_time_error_ns"] == 12_500_000
@@ -427,33 +402,6 @@ def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.
     assert int(answer.headers["retry-after"]) > 0
     assert count(mesh, "probe_frames") == 1
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
-
-
-def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
-    held, gate = threading.Event(), threading.Event()
-    store = inserts.store_frames
-
-    def store_when_let(*args):
-        held.set()
-        gate.wait(WAIT_MOST_S)
-        return store(*args)
-
-    monkeypatch.setattr(pipeline.inserts, "store_frames", store_when_let)
-    ingest = mesh.agents[0].http.app.state.ingest
-    monkeypatch.setattr(ingest._writer._queue, "_capacity", 2)
-    reports = [report_of(mesh.key, peers_of(mesh), start) for start in window_starts(range(1, 7))]
-    with ThreadPoolExecutor(8) as pool:
-        first = pool.submit(send, mesh.agents[0], reports[0])
-        assert held.wait(WAIT_MOST_S)  # taken out of the queue, held in the database
-        rest = [pool.submit(send, mesh.agents[0], report) for report in reports[1:]]
-        # Two of them fill the queue; the others are refused at once.
-        refused = [future.result() for future in islice(as_completed(rest, timeout=WAIT_MOST_S / 2), len(rest) - 2)]
-        gate.set()
-        accepted = [item.result() for item in [first, *rest] if item.result().status_code == 204]
-    assert len(accepted) == 3
-    assert {(answer.status_code, problem(answer)["code"]) for answer in refused} == {(429, "ingest_busy")}
-    assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
-    assert count(mesh, "probe_frames") == 3
 
 
 def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypatch: pytest.MonkeyPatch):

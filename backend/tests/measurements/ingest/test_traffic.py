@@ -1,4 +1,4 @@
-"""Traffic of VMs in reports: stored once, confined to its tenant, dropped by retention; nonsense is refused."""
+"""Traffic of VMs in reports: stored once, confined to its tenant, dropped by retention."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -38,28 +38,6 @@ def test_an_agent_without_peers_reports_its_traffic(mesh: MeshWorld):
     first, second = window_starts([2, 1])
     sent(mesh.agents[0], traffic_of({first: 1_000, second: 0}))
     assert [(row.at, row.bytes_sent) for row in rows(mesh)] == [(first, 1_000), (second, 0)]
-
-
-NONSENSE = [
-    ("window_s", 0, "traffic[0].window_s: a window lasts 1 to 60 s, not 0"),
-    ("started_at_s", 1_700_000_005, "traffic[0].started_at_s: 1700000005 is not a multiple of the window's 10 s"),
-    ("elapsed_ns", 0, "traffic[0].elapsed_ns: a window is counted over less than twice its length"),
-    ("elapsed_ns", 20_000_000_000, "traffic[0].elapsed_ns: a window is counted over less than twice its length"),
-    ("interface", "", "traffic[0].interface: the name of a network interface"),
-    ("interface", "e\n", "traffic[0].interface: at most 64 printable characters"),
-    ("bytes_sent", 2**63, "traffic[0].bytes_sent: more than 2^63 - 1"),
-    ("packets_received", 2**64 - 1, "traffic[0].packets_received: more than 2^63 - 1"),
-]
-
-
-def test_nonsense_is_refused_with_its_field(mesh: MeshWorld):
-    for field, value, said in NONSENSE:
-        report = traffic_of({window_start(): 1_000})
-        setattr(report.traffic[0], field, value)
-        answer = send(mesh.agents[0], report)
-        assert (answer.status_code, answer.json()["code"]) == (422, "malformed_report")
-        assert said in answer.json()["detail"]
-    assert rows(mesh) == []
 
 
 def test_windows_are_bounded_and_not_of_the_future(mesh: MeshWorld):
