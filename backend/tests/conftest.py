@@ -7,6 +7,7 @@
     mesh            the owner's mesh of three agents, a-1, b-1 and c-1; of another number with the marker `agents`
     database        the database, where a test needs it without the API
     redis           an empty Valkey
+    queued          the jobs that would have gone to a worker
     mail_server     a mail server; `mail_settings` has the product send through it
 
 Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
@@ -43,6 +44,7 @@ from sqlalchemy.pool import NullPool
 from lab.external_postgres import SETTING, ExternalPostgres
 from lab.object_storage_server import ObjectStorageServer
 from sinemora import migrate
+from sinemora.jobs.dispatch import TASKS
 from sinemora.kit import cluster, config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
@@ -287,6 +289,15 @@ def mesh(owner: Member, make_mesh: Callable[..., MeshWorld], request: pytest.Fix
     """A mesh of three enrolled agents, or of as many as the marker `agents` says."""
     marker = request.node.get_closest_marker("agents")
     return make_mesh(owner, marker.args[0] if marker else 3)
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """Jobs that would have gone to a worker."""
+    left: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
+    return left
 
 
 @pytest.fixture

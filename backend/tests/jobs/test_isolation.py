@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 
+import psutil
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
@@ -13,26 +14,18 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Queue
 from sinemora.kit.errors import ProductError
 from tests.api_clients import Member
-from tests.jobs.asking import ask
+from tests.jobs.asking import ask, finished, found
 from tests.statements import scalar
 from tests.waits import WAIT_MOST_S, until
 
 WORKER = os.getpid()
 
 
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def wait_for_note(owner: Member, job_id: object) -> str:
     notes: list[str] = []
 
     def noted() -> bool:
-        notes.append(owner.get(f"/v1/jobs/{job_id}").json()["note"])
+        notes.append(found(owner, job_id)["note"])
         return bool(notes[-1])
 
     until(noted, "a note of the job")
@@ -47,7 +40,7 @@ def cancel(owner: Member, job_id: object, worker: threading.Thread) -> None:
 
 
 @pytest.mark.parametrize("queue", [Queue.bulk, Queue.solve])
-def test_a_job_that_never_returns_is_interrupted_and_fails_in_words(owner: Member, make_kind, sent, queue: Queue):
+def test_a_job_that_never_returns_is_interrupted_and_fails_in_words(owner: Member, make_kind, queued, queue: Queue):
     def work(_: JobContext):
         os.kill(WORKER, signal.SIGALRM)
         while True:
@@ -63,11 +56,11 @@ def test_a_job_that_never_returns_is_interrupted_and_fails_in_words(owner: Membe
         executor.run(owner.tenant_id, job_id)
     finally:
         signal.signal(signal.SIGALRM, before)
-    job = owner.get(f"/v1/jobs/{job_id}").json()
+    job = found(owner, job_id)
     assert (job["state"], job["problem"]["code"]) == ("failed", "job_too_long")
 
 
-def test_result_progress_and_refusal_come_back_from_the_child(owner, make_kind, sent):
+def test_result_progress_and_refusal_come_back_from_the_child(owner, make_kind, queued):
     def work(job: JobContext):
         job.progress(0.3, "in the child")
         with job.output("pid.txt", "text/plain") as file:
@@ -76,25 +69,21 @@ def test_result_progress_and_refusal_come_back_from_the_child(owner, make_kind, 
             return {"pid": os.getpid()}
         return None
 
-    job_id = ask(owner, make_kind(work, Queue.solve))
-    executor.run(owner.tenant_id, job_id)
-    job = owner.get(f"/v1/jobs/{job_id}").json()
+    job = finished(owner, make_kind(work, Queue.solve))
     assert (job["state"], job["note"]) == ("succeeded", "in the child")
     assert job["result"]["pid"] != WORKER
-    assert owner.get(f"/v1/jobs/{job_id}/output").text == str(job["result"]["pid"])
+    assert owner.get(f"/v1/jobs/{job['id']}/output").text == str(job["result"]["pid"])
 
 
-def test_a_refusal_in_the_child_is_the_error_of_the_job(owner, make_kind, sent):
+def test_a_refusal_in_the_child_is_the_error_of_the_job(owner, make_kind, queued):
     def work(job: JobContext):
         raise ProductError("trace_invalid", 422, "Line 7 is no number.", line=7)
 
-    job_id = ask(owner, make_kind(work, Queue.solve))
-    executor.run(owner.tenant_id, job_id)
-    job = owner.get(f"/v1/jobs/{job_id}").json()
+    job = finished(owner, make_kind(work, Queue.solve))
     assert (job["state"], job["attempt"], job["problem"]["code"]) == ("failed", 1, "trace_invalid")
 
 
-def test_a_solve_that_never_looks_up_is_cancelled(owner, make_kind, sent):
+def test_a_solve_that_never_looks_up_is_cancelled(owner, make_kind, queued):
     """`make bench-recommendations ONLY=service` measures how soon."""
 
     def work(job: JobContext):
@@ -107,11 +96,11 @@ def test_a_solve_that_never_looks_up_is_cancelled(owner, make_kind, sent):
     thread.start()
     child = int(wait_for_note(owner, job_id))
     cancel(owner, job_id, thread)
-    assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
-    assert not alive(child)
+    assert found(owner, job_id)["state"] == "cancelled"
+    assert not psutil.pid_exists(child)
 
 
-def test_a_killed_child_is_tried_again_and_then_given_up(owner, make_kind, sent):
+def test_a_killed_child_is_tried_again_and_then_given_up(owner, make_kind, queued):
     def work(job: JobContext):
         if job.params["n"] == 3 and job.attempt < 3:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -120,25 +109,25 @@ def test_a_killed_child_is_tried_again_and_then_given_up(owner, make_kind, sent)
     job_id = ask(owner, make_kind(work, Queue.solve))
     for state in ("queued", "queued", "succeeded"):
         executor.run(owner.tenant_id, job_id)
-        assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == state
-    assert owner.get(f"/v1/jobs/{job_id}").json()["result"] == {"attempt": 3}
+        assert found(owner, job_id)["state"] == state
+    assert found(owner, job_id)["result"] == {"attempt": 3}
 
 
-def test_a_child_killed_in_every_attempt_fails_with_the_signal(owner, make_kind, sent):
+def test_a_child_killed_in_every_attempt_fails_with_the_signal(owner, make_kind, queued):
     def work(job: JobContext):
         os.kill(os.getpid(), signal.SIGKILL)
 
     job_id = ask(owner, make_kind(work, Queue.solve, attempts_max=2))
-    sent.clear()
+    queued.clear()
     executor.run(owner.tenant_id, job_id)
-    assert sent == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]  # at once, not with a sweep
+    assert queued == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]  # at once, not with a sweep
     executor.run(owner.tenant_id, job_id)
-    problem = owner.get(f"/v1/jobs/{job_id}").json()["problem"]
+    problem = found(owner, job_id)["problem"]
     assert (problem["code"], problem["reason"]) == ("job_process_died", "signal SIGKILL")
     assert "2 attempts" in problem["detail"]
 
 
-def test_the_child_ends_with_its_worker(owner, make_kind, sent):
+def test_the_child_ends_with_its_worker(owner, make_kind, queued):
     def work(job: JobContext):
         job.progress(0.1, str(os.getpid()))
         time.sleep(3600)
@@ -154,10 +143,10 @@ def test_the_child_ends_with_its_worker(owner, make_kind, sent):
     child = int(wait_for_note(owner, job_id))
     os.kill(worker, signal.SIGKILL)
     os.waitpid(worker, 0)
-    until(lambda: not alive(child), "the end of the child")
+    until(lambda: not psutil.pid_exists(child), "the end of the child")
 
 
-def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, sent):
+def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, queued):
     """A job that reports rarely hears of its end between two heartbeats too."""
 
     def work(job: JobContext):

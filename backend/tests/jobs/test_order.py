@@ -78,7 +78,7 @@ def test_no_tenant_waits_for_more_than_the_bound(arrivals, workers, alpha):
 
 
 @pytest.mark.whole_store
-def test_a_worker_takes_small_jobs_before_large_ones(owner, sent, monkeypatch: pytest.MonkeyPatch):
+def test_a_worker_takes_small_jobs_before_large_ones(owner, queued, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(registry, "_registry", {})
     done: list[str] = []
     small, large = (
@@ -96,7 +96,7 @@ def test_a_worker_takes_small_jobs_before_large_ones(owner, sent, monkeypatch: p
 
 
 @pytest.mark.whole_store
-def test_expected_durations_follow_from_jobs_that_ended(owner, sent, monkeypatch: pytest.MonkeyPatch):
+def test_expected_durations_follow_from_jobs_that_ended(owner, queued, monkeypatch: pytest.MonkeyPatch):
     """Both kinds have size 1; the one whose jobs took long is expected to take long."""
 
     monkeypatch.setattr(registry, "_registry", {})

@@ -5,39 +5,19 @@
 
 import os
 import signal
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
+from lab.benchmarks.storing.programs import program
 from sinemora.jobs import tasks
-from sinemora.kit.config import settings
-from sinemora.operations.embedded.data_folder import DataFolder
-from sinemora.operations.embedded.servers.service_user import caller
-from sinemora.operations.embedded.services import services
 from tests.api_clients import Member
 from tests.statements import execute
 from tests.waits import until
 
 LARGE = {"name": "Large", "machines": 1250, "hours": 6, "policies": ["best"]}
-
-
-@contextmanager
-def running_program(name: str, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a worker as the supervisor starts it."""
-    programs = services(settings(), DataFolder(folder), {**os.environ}, caller())
-    (program,) = [one for one in programs if one.name == name]
-    process = subprocess.Popen(program.command, start_new_session=True, env=program.environment)
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 def until_running(owner: Member, job_id: str, attempt: int) -> None:
@@ -57,11 +37,11 @@ def until_running(owner: Member, job_id: str, attempt: int) -> None:
 @pytest.mark.whole_store
 def test_a_killed_solver_is_replaced_and_its_job_runs_again(owner: Member, redis: Redis, tmp_path: Path):
     job_id = owner.post("/v1/simulations/runs", json=LARGE).json()["id"]
-    with running_program("solver", tmp_path) as first:
+    with program("solver", tmp_path) as first:
         until_running(owner, job_id, 1)
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
-        with running_program("solver", tmp_path) as second:
+        with program("solver", tmp_path) as second:
             until_running(owner, job_id, 2)
             assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
             until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled", "the end of the job")
@@ -76,6 +56,6 @@ def test_the_watcher_sweeps_while_nothing_else_works(owner: Member, redis: Redis
     redis.delete("solve")
     tasks.sweep.apply_async()
     assert (redis.llen("watch"), redis.llen("solve")) == (1, 0)
-    with running_program("watcher", tmp_path):
+    with program("watcher", tmp_path):
         until(lambda: redis.llen("solve"), "the job in its queue")
     assert redis.llen("solve") == 1

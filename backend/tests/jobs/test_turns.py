@@ -26,7 +26,7 @@ STACK = Path(__file__).resolve().parents[3] / "docker-compose.yml"
 pytestmark = pytest.mark.whole_store
 
 
-def test_tenants_take_turns(owner, other_owner, make_kind, sent):
+def test_tenants_take_turns(owner, other_owner, make_kind, queued):
     """Six jobs of one tenant came before two of another, which wait for one each."""
     order: list[str] = []
     kind = make_kind(lambda job: order.append("a" if job.tenant_id == owner.tenant_id else "b"))
@@ -37,7 +37,7 @@ def test_tenants_take_turns(owner, other_owner, make_kind, sent):
     assert "".join(order) == "ababaaaa"
 
 
-def test_the_tenant_with_fewer_running_jobs_is_next(owner, other_owner, make_kind, sent):
+def test_the_tenant_with_fewer_running_jobs_is_next(owner, other_owner, make_kind, queued):
     def work(job: JobContext):
         if job.params["n"] == 3 and len(order) == 0:
             order.append("a")
@@ -54,7 +54,7 @@ def test_the_tenant_with_fewer_running_jobs_is_next(owner, other_owner, make_kin
     assert order == ["a", "b", "b"]
 
 
-def test_a_tenant_has_one_bulk_job_at_a_time_and_its_next_one_is_sent_at_the_end(owner, make_kind, sent):
+def test_a_tenant_has_one_bulk_job_at_a_time_and_its_next_one_is_sent_at_the_end(owner, make_kind, queued):
     order: list[str] = []
 
     def work(job: JobContext):
@@ -65,28 +65,28 @@ def test_a_tenant_has_one_bulk_job_at_a_time_and_its_next_one_is_sent_at_the_end
     kind = make_kind(work)
     for _ in range(2):
         ask(owner, kind)
-    sent.clear()
+    queued.clear()
     executor.run_next(Queue.bulk)
     assert order == ["begun", "ended"]
-    assert len(sent) == 1
+    assert len(queued) == 1
     executor.run_next(Queue.bulk)
     assert order == ["begun", "ended"] * 2
-    assert len(sent) == 1
+    assert len(queued) == 1
 
 
-def test_a_solve_is_found_sooner_than_bulk_work(owner, make_kind, sent):
+def test_a_solve_is_found_sooner_than_bulk_work(owner, make_kind, queued):
     job_id = ask(owner, make_kind(lambda job: None, Queue.solve))
     execute(
         "UPDATE jobs SET state = 'running', attempt = 1, heartbeat_at = :at",
         {"at": datetime.now(UTC) - timedelta(seconds=queries.SOLVE_SILENT_S + 1)},
     )
-    sent.clear()
+    queued.clear()
     tasks.sweep()
-    assert [message["job_id"] for message in sent] == [str(job_id)]
+    assert [message["job_id"] for message in queued] == [str(job_id)]
     execute("UPDATE jobs SET queue = 'bulk'")
-    sent.clear()
+    queued.clear()
     tasks.sweep()
-    assert sent == []
+    assert queued == []
     assert queries.SOLVE_SILENT_S + tasks.SWEEP_S <= 13  # two seconds are left for the worker
 
 

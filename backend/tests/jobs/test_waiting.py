@@ -12,8 +12,8 @@ from sinemora.jobs import executor
 from sinemora.jobs.context import JobContext
 from sinemora.kit.db import engine
 from sinemora.main import create_app
-from tests.api_clients import Caller
-from tests.jobs.asking import ask
+from tests.api_clients import Caller, code_of
+from tests.jobs.asking import ask, found
 from tests.terminal import api, serving
 from tests.waits import LONGEST_WAIT_S, WAIT_MOST_S, until
 
@@ -27,7 +27,7 @@ def in_use() -> int:
     return engine().pool.checkedout()  # type: ignore[attr-defined]
 
 
-def test_a_wait_ends_with_the_job(owner: Caller, make_kind, sent):
+def test_a_wait_ends_with_the_job(owner: Caller, make_kind, queued):
     job_id = ask(owner, make_kind(lambda job: {"times": job.params["n"]}))
     began = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
@@ -41,7 +41,7 @@ def test_a_wait_ends_with_the_job(owner: Caller, make_kind, sent):
     assert (result.status_code, result.json()) == (200, {"times": 3})
 
 
-def test_a_wait_ends_after_its_time_and_holds_no_connection(owner: Caller, make_kind, sent):
+def test_a_wait_ends_after_its_time_and_holds_no_connection(owner: Caller, make_kind, queued):
     job_id = ask(owner, make_kind(lambda job: None))
     began = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
@@ -58,26 +58,25 @@ def test_a_wait_ends_after_its_time_and_holds_no_connection(owner: Caller, make_
     assert owner.get(f"/v1/jobs/{job_id}/result?wait_s=30").json()["code"] == "job_cancelled"
 
 
-def test_unknown_jobs_and_those_of_others_are_not_waited_for(owner: Caller, other_owner: Caller, make_kind, sent):
+def test_unknown_jobs_and_those_of_others_are_not_waited_for(owner: Caller, other_owner: Caller, make_kind, queued):
     job_id = ask(owner, make_kind(lambda job: None))
     began = time.monotonic()
     for caller, wanted in ((other_owner, job_id), (owner, uuid4())):
-        answer = caller.get(f"/v1/jobs/{wanted}", params={"wait_s": LONGEST_WAIT_S})
-        assert (answer.status_code, answer.json()["code"]) == (404, "job_unknown")
+        assert code_of(caller.get(f"/v1/jobs/{wanted}", params={"wait_s": LONGEST_WAIT_S})) == (404, "job_unknown")
     assert time.monotonic() - began < LONGEST_WAIT_S
     too_long = owner.get(f"/v1/jobs/{job_id}", params={"wait_s": 31})
     assert (too_long.status_code, too_long.json()["errors"][0]["pointer"]) == (422, "#/query/wait_s")
 
 
-def test_the_result_is_the_resource_that_the_job_made(owner: Caller, make_kind, sent):
+def test_the_result_is_the_resource_that_the_job_made(owner: Caller, make_kind, queued):
     made = ask(owner, make_kind(lambda job: {"id": "7"}, href="/v1/things/{id}"))
     executor.run(owner.tenant_id, made)
     answer = owner.get(f"/v1/jobs/{made}/result", follow_redirects=False)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/v1/things/7")
-    assert owner.get(f"/v1/jobs/{made}").json()["result_href"] == "/v1/things/7"
+    assert found(owner, made)["result_href"] == "/v1/things/7"
 
 
-def test_the_result_of_a_job_with_a_file_is_the_file(owner: Caller, make_kind, sent):
+def test_the_result_of_a_job_with_a_file_is_the_file(owner: Caller, make_kind, queued):
     def work(job: JobContext):
         with job.output("rows.csv", "text/csv") as file:
             file.write(b"a,b")
@@ -89,7 +88,7 @@ def test_the_result_of_a_job_with_a_file_is_the_file(owner: Caller, make_kind, s
 
 
 def test_a_client_that_goes_away_while_it_waits_disturbs_nobody(
-    owner: Caller, make_kind, sent, redis, caplog: pytest.LogCaptureFixture
+    owner: Caller, make_kind, queued, redis, caplog: pytest.LogCaptureFixture
 ):
     """A real connection that is cut: others still wait for the same job, and nothing is held after its end."""
     job_id = ask(owner, make_kind(lambda job: {"times": 2}))

@@ -68,11 +68,6 @@ def test_missed_bars_are_named_at_the_end(capsys):
     assert [json.loads(line)["met"] for line in capsys.readouterr().out.splitlines()] == [False, True, False]
 
 
-def test_a_figure_without_an_entry_is_an_error():
-    with pytest.raises(KeyError, match="unknown_ms"):
-        figures.report("unknown_ms", 1)
-
-
 def test_a_run_replaces_its_rows_and_keeps_the_others(page):
     figures.report("matrix_ms", 1234.5)
     with pytest.raises(SystemExit):
@@ -90,13 +85,6 @@ def test_a_run_replaces_its_rows_and_keeps_the_others(page):
     assert "| `matrix_ms` | a matrix | ≤ 100 | 50 ms | 20" in page.read_text("utf-8")
 
 
-def test_the_page_stays_as_it_is_on_request(page, monkeypatch):
-    monkeypatch.setenv("RECORD", "0")
-    figures.report("matrix_ms", 50)
-    figures.finish()
-    assert page.read_text("utf-8") == PAGE
-
-
 def test_every_benchmark_has_its_table(monkeypatch):
     monkeypatch.undo()
     figures.bars.cache_clear()
@@ -105,13 +93,3 @@ def test_every_benchmark_has_its_table(monkeypatch):
         assert f"<!-- figures of bench-{bench} -->" in text
     named = {line.split("`")[1] for line in text.splitlines() if line.startswith("| `")}
     assert named >= set(figures.bars()), "make bench-… writes the missing rows"
-
-
-def test_some_groups_are_selected_in_their_order_and_an_unknown_one_is_named(monkeypatch):
-    monkeypatch.delenv("ONLY", raising=False)
-    assert figures.selected(["load", "rss", "large"]) == ["load", "rss", "large"]
-    monkeypatch.setenv("ONLY", "large,load")
-    assert figures.selected(["load", "rss", "large"]) == ["load", "large"]
-    monkeypatch.setenv("ONLY", "large,lod")
-    with pytest.raises(SystemExit, match=r"^ONLY=lod: the groups are load, rss, large\.$"):
-        figures.selected(["load", "rss", "large"])

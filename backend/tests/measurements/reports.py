@@ -1,7 +1,7 @@
 """Reports as agents make them, from raw values."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from uuid import UUID
@@ -19,7 +19,7 @@ from sinemora.measurements.ingest.key_cache import TenantKeys
 from sinemora.measurements.ingest.payload import PROTOBUF as MEDIA_TYPE
 from sinemora.measurements.ingest.report import Report as ArrivedReport
 from sinemora.measurements.ingest.report import ReportedWindow
-from tests.api_clients import AgentCaller
+from tests.api_clients import AgentCaller, MeshWorld
 from tests.measurements.worlds import Raw
 
 PROTOBUF = {"Content-Type": MEDIA_TYPE}
@@ -173,6 +173,14 @@ WINDOWS_MAX = 60
 """Windows of one report."""
 AgentWindow = tuple[AgentCaller, dict[int, Raw], int]
 """A window of an agent: its peers by VM key, and its start (Unix s)."""
+
+
+def whole_mesh(
+    mesh: MeshWorld, started_at_s: int, raw_of: Callable[[AgentCaller, AgentCaller], Raw]
+) -> Iterator[AgentWindow]:
+    """Yield a window of every pair of a mesh, whose client is the agent that comes first."""
+    for n, agent in enumerate(mesh.agents[:-1]):
+        yield agent, {peer.vm_key: raw_of(agent, peer) for peer in mesh.agents[n + 1 :]}, started_at_s
 
 
 def sent_together(mesh_key: int, windows: Iterable[AgentWindow]) -> None:

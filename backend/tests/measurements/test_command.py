@@ -8,34 +8,25 @@ import pytest
 
 from sinemora import cli
 from sinemora.labs.profiler.variation import read_table
-from tests.expiry import in_a_month
-from tests.terminal import api, run_jobs_at_once, serving
+from tests.terminal import listening, run_jobs_at_once
 
 
 @pytest.fixture
-def address(http, monkeypatch) -> Iterator[str]:
-    """Yield the address of a live API on a separate port; a thread runs jobs when they are sent."""
+def common(owner, monkeypatch) -> Iterator[list[str]]:
+    """Yield the options of commands on a mesh of a live API; a thread runs jobs when they are sent."""
     run_jobs_at_once(monkeypatch)
-    with serving(api()) as (host, port):
-        yield f"http://{host}:{port}"
-
-
-def signed_in(owner, monkeypatch) -> None:
-    key = {"name": "t", "scopes": ["write"], "expires_at": in_a_month()}
-    monkeypatch.setenv("SINEMORA_API_KEY", owner.created("/v1/api-keys", key)["secret"])
-    monkeypatch.setenv("NO_PROXY", "*")
-
-
-def test_measured_delays_become_tables_of_delaybox(owner, address, monkeypatch, tmp_path, capsys):
-    signed_in(owner, monkeypatch)
     owner.created("/v1/meshes", {"name": "trace"})
+    with listening(owner) as client:
+        yield ["--mesh", "trace", "--url", client.url, "--key", client.key]
+
+
+def test_measured_delays_become_tables_of_delaybox(common, tmp_path, capsys):
     start = int(time.time()) // 60 * 60 - 300
     # Nine of ten delays from x to y are 50 µs, one is 900 µs; 61 µs back.
     delays_us = [900 if second % 10 == 0 else 50 for second in range(100)]
     rows = "".join(f"{start + second},x,y,{us},61\n" for second, us in enumerate(delays_us))
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,outbound_us,inbound_us\n" + rows)
-    common = ["--mesh", "trace", "--url", address]
     assert cli.main(["import", str(trace), *common]) == 0
     assert cli.main(["delay-tables", "x", "y", "--out", str(tmp_path / "d"), *common]) == 0
     assert "sinemora profile RECIPE --replay" in capsys.readouterr().out
@@ -54,13 +45,10 @@ def test_measured_delays_become_tables_of_delaybox(owner, address, monkeypatch, 
     assert "No data: no delays from x to y" in capsys.readouterr().err
 
 
-def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_path, capsys):
-    signed_in(owner, monkeypatch)
-    owner.created("/v1/meshes", {"name": "trace"})
+def test_a_trace_goes_in_and_comes_out_again(common, tmp_path, capsys):
     start = int(time.time()) // 60 * 60 - 300
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,outbound_us,inbound_us\n" + f"{start},x,y,50,60\n{start + 1},x,y,52,61\n")
-    common = ["--mesh", "trace", "--url", address]
     assert cli.main(["import", str(trace), "--json", *common]) == 0
     assert json.loads(capsys.readouterr().out)["exchanges"] == 2
     out = tmp_path / "out.csv"
@@ -71,24 +59,20 @@ def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_pa
         ("x", "y", "52000"),
         ("y", "x", "61000"),
     }
-    assert cli.main(["export", "windows", "--mesh", "nowhere", "--url", address]) == 1
+    assert cli.main(["export", "windows", "--mesh", "nowhere", *common[2:]]) == 1
     assert "Unknown mesh: nowhere." in capsys.readouterr().err
     assert cli.main(["export", "series", "--selection", "all", *common]) == 1
     assert "Invalid selection" in capsys.readouterr().err
-    monkeypatch.setenv("SINEMORA_API_KEY", "")
-    assert cli.main(["export", "windows", *common]) == 2
+    assert cli.main(["export", "windows", *common[:-2]]) == 2
 
 
-def test_a_latency_budget_of_paths_vms_and_zones(owner, address, monkeypatch, tmp_path, capsys):
-    signed_in(owner, monkeypatch)
-    owner.created("/v1/meshes", {"name": "trace"})
+def test_a_latency_budget_of_paths_vms_and_zones(common, tmp_path, capsys):
     start = int(time.time()) // 60 * 60 - 300
     # From x to y 50 µs at least and 80 µs at the median; always 61 µs back.
     delays_us = [50, 80, 80, 80, 90]
     rows = "".join(f"{start + second},x,y,a,b,{us},61\n" for second, us in enumerate(delays_us))
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,source_zone,target_zone,outbound_us,inbound_us\n" + rows)
-    common = ["--mesh", "trace", "--url", address]
     assert cli.main(["import", str(trace), *common]) == 0
     capsys.readouterr()
 

@@ -17,9 +17,9 @@ from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
-from tests.api_clients import Member, MeshWorld, body_of
-from tests.measurements.reports import report_of, sent, window_start
-from tests.measurements.worlds import silent, simple
+from tests.api_clients import AgentCaller, Member, MeshWorld, body_of
+from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
+from tests.measurements.worlds import Raw, silent, simple
 from tests.recommendations.measured_mesh import measured
 from tests.recommendations.test_ends import incident_of
 
@@ -196,13 +196,11 @@ def test_agents_that_need_attention_are_named(owner: Member, make_mesh):
 def test_large_clock_errors_are_named(owner: Member, make_mesh):
     world = make_mesh(owner, 3)
     names = {agent.name: agent for agent in world.agents}
-    for at, agent in enumerate(world.agents):
-        peers = {
-            other.vm_key: simple(200_000, clock_error_ns=300_000 if "b-1" in (agent.name, other.name) else 1_000)
-            for other in world.agents[at + 1 :]
-        }
-        if peers:
-            sent(agent, report_of(world.key, peers))
+
+    def raw_of(agent: AgentCaller, other: AgentCaller) -> Raw:
+        return simple(200_000, clock_error_ns=300_000 if "b-1" in (agent.name, other.name) else 1_000)
+
+    sent_together(world.key, whole_mesh(world, window_start(), raw_of))
     clocks = overview(owner)["attention"]["clocks"]
     worst = clocks["first"][0]
     assert worst["vm"]["id"] == str(names["b-1"].vm_id)

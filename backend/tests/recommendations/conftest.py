@@ -5,22 +5,18 @@ from uuid import UUID
 import pytest
 
 from sinemora.jobs import executor
-from sinemora.jobs.dispatch import TASKS
 from tests.alerts.conftest import hooks as hooks
 from tests.alerts.conftest import local as local
 from tests.api_clients import Member, MeshWorld
 
 
 @pytest.fixture
-def worker(monkeypatch: pytest.MonkeyPatch):
+def worker(queued: list[dict[str, str]]):
     """Does what was asked for, at once, in this process."""
-    left: list[dict[str, str]] = []
-    for task in TASKS.values():
-        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
 
     def work() -> None:
-        while left:
-            ids = left.pop(0)
+        while queued:
+            ids = queued.pop(0)
             executor.run(UUID(ids["tenant_id"]), UUID(ids["job_id"]))
 
     return work

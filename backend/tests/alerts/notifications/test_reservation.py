@@ -9,13 +9,13 @@ import pytest
 from redis import Redis
 from sqlalchemy import delete
 
+from lab.benchmarks.storing.programs import program
 from sinemora.kit import config, outbox
 from sinemora.kit.db import system_session
 from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import OutgoingMail
 from tests.alerts.notifications.servers import Hooks, receiver
 from tests.api_clients import Member
-from tests.jobs.test_recovery import running_program
 from tests.waits import until
 
 MAILS = 40
@@ -33,7 +33,7 @@ def test_a_mail_server_that_hangs_delays_no_notification(
                 outbox.post(session, "test", Mail("a@b.example", "Hi", ("Hi",)), timedelta(days=1))
         created = receiver(owner, "webhook", hooks)
         assert redis.llen("fast") == MAILS
-        with running_program("notifier", tmp_path):
+        with program("notifier", tmp_path):
             until(lambda: redis.llen("fast") < MAILS, "the first mail")
             for tests in range(1, 4):
                 assert owner.post(f"/v1/receivers/{created['id']}/tests").status_code == 201

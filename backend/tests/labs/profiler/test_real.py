@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sinemora.applications.curves.core.upload import parse
@@ -118,27 +119,11 @@ def test_disturbed_runs_are_repeated_and_reported(command: list[str], tmp_path: 
     assert all(point["others"] > QUIET_BELOW for point in result["points"])
 
 
-def family(pid: int) -> set[tuple[str, str]]:
-    """Return a process and its descendants as ids with start times (ids are reused)."""
-    processes, ask = set(), [str(pid)]
-    while ask:
-        one = ask.pop()
-        try:
-            began = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[19]
-            for children in Path(f"/proc/{one}/task").glob("*/children"):
-                ask += children.read_text().split()
-        except OSError:
-            continue
-        processes.add((one, began))
-    return processes
-
-
-def alive(one: tuple[str, str]) -> bool:
+def alive(process: psutil.Process) -> bool:
     try:
-        state, *rest = Path(f"/proc/{one[0]}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
-    return rest[18] == one[1] and state != "Z"
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
@@ -153,10 +138,11 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     profile = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
     wait_for_runs(profile, journal, 2)
-    started = family(profile.pid)
-    words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in started if alive((pid, _))]
-    assert any(b"delaybox" in one for one in words)
-    assert any(b"sleep\x003600" in one for one in words)
+    root = psutil.Process(profile.pid)
+    started = [root, *root.children(recursive=True)]
+    commands = [" ".join(process.cmdline()) for process in started if alive(process)]
+    assert any("delaybox" in one for one in commands)
+    assert any("sleep 3600" in one for one in commands)
     profile.send_signal(end)
     code = profile.wait(180)
     assert code == (-9 if end == signal.SIGKILL else 130)

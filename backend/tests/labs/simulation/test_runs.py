@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -33,18 +34,24 @@ def start(owner: Member, **changes: object) -> UUID:
     return UUID(response.json()["id"])
 
 
-def test_a_run_becomes_a_report(owner: Member):
-    job_id = start(owner, seed=3, rack_size=24, mix={"dns": 3, "spark-glm": 1}, roots=2)
+def report_of(owner: Member, **changes: object) -> dict[str, Any]:
+    """Run a simulation as a job, and return its report."""
+    job_id = start(owner, **changes)
     executor.run(owner.tenant_id, job_id)
     job = owner.get(f"/v1/jobs/{job_id}").json()
-    assert (job["state"], job["progress"]) == ("succeeded", 1.0)
-    report = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
+    assert (job["state"], job["progress"]) == ("succeeded", 1.0), job["problem"]
+    report: dict[str, Any] = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
+    return report
+
+
+def test_a_run_becomes_a_report(owner: Member):
+    changes = {"seed": 3, "rack_size": 24, "mix": {"dns": 3, "spark-glm": 1}, "roots": 2}
+    report = report_of(owner, **changes)
     assert report["name"] == "Small"
     assert report["world"]["mix"] == {"dns": 0.75, "spark-glm": 0.25}
     assert (report["world"]["rack_size"], report["world"]["roots"], report["world"]["trace"]) == (24, 2, None)
     assert report["world"]["code"] == code_digest()
     # The same as a run in this process, which knows nothing of jobs.
-    changes = {"seed": 3, "rack_size": 24, "mix": {"dns": 3, "spark-glm": 1}, "roots": 2}
     run = SimulationRun.model_validate(SMALL | changes)
     world = world_of(run)
     rngs = [np.random.default_rng(3) for _ in range(2)]
@@ -55,12 +62,7 @@ def test_a_run_becomes_a_report(owner: Member):
 
 
 def test_equal_inputs_have_one_digest_and_others_another(owner: Member):
-    digests = []
-    for seed in (1, 1, 2):
-        job_id = start(owner, policies=["random"], seed=seed)
-        executor.run(owner.tenant_id, job_id)
-        result = owner.get(f"/v1/jobs/{job_id}").json()["result"]
-        digests.append(owner.get(f"/v1/simulations/{result['simulation_id']}").json()["world"]["inputs"])
+    digests = [report_of(owner, policies=["random"], seed=seed)["world"]["inputs"] for seed in (1, 1, 2)]
     assert digests[0] == digests[1] != digests[2]
 
 
@@ -108,11 +110,7 @@ def test_an_own_curve_is_simulated_and_unknown_to_others(owner: Member, other_ow
         answer = other_owner.post("/v1/simulations/runs", json=SMALL | {"mix": {key: 1}})
         assert (answer.status_code, answer.json()["code"]) == (404, "curve_unknown")
         assert start(owner, policies=["random"], mix={key: 1})
-    job_id = start(owner, policies=["random"], mix={"Shop": 1, "dns": 3})
-    executor.run(owner.tenant_id, job_id)
-    job = owner.get(f"/v1/jobs/{job_id}").json()
-    assert job["state"] == "succeeded", job["problem"]
-    report = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
+    report = report_of(owner, policies=["random"], mix={"Shop": 1, "dns": 3})
     assert report["world"]["mix"] == {"Shop": 0.25, "dns": 0.75}
     points = report["world"]["own_curves"]["Shop"]
     assert points[0] == [0, pytest.approx(1, abs=0.05)]

@@ -10,7 +10,7 @@ from sinemora.jobs.models import Job
 from sinemora.kit.db import tenant_session
 from sinemora.labs.tail_lab import job as jobs
 from sinemora.labs.tail_lab.core.study import run
-from tests.api_clients import Member, body_of
+from tests.api_clients import Member, body_of, code_of
 
 SMALL = {"name": "Hadoop", "workload": "w4", "flows": 2_000, "evaluations": 5, "policies": ["ps", "d_tail_blind"]}
 
@@ -95,8 +95,6 @@ def test_a_study_of_a_leaf_spine_network_says_that_there_are_none(owner: Member)
 
 def test_another_job_is_no_study_and_another_tenants_study_is_unknown(owner: Member, other_owner: Member) -> None:
     job_id = start(owner)
-    response = other_owner.get(f"/v1/advisors/tail-studies/{job_id}")
-    assert (response.status_code, response.json()["code"]) == (404, "job_unknown")
+    assert code_of(other_owner.get(f"/v1/advisors/tail-studies/{job_id}")) == (404, "job_unknown")
     other = owner.post("/v1/simulations/runs", json={"name": "x", "machines": 96, "hours": 0.2, "policies": ["random"]})
-    response = owner.get(f"/v1/advisors/tail-studies/{other.json()['id']}")
-    assert (response.status_code, response.json()["code"]) == (404, "tail_study_unknown")
+    assert code_of(owner.get(f"/v1/advisors/tail-studies/{other.json()['id']}")) == (404, "tail_study_unknown")

@@ -42,42 +42,12 @@ def same_stats(one: Stats, other: Stats) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in Stats.__dataclass_fields__)
 
 
-FLOWING = Stats(
-    EXAMPLE.stats.columns,
-    EXAMPLE.stats.quantiles,
-    np.array([2, 1, 3], np.uint16),
-    np.array([2, 0, 0], np.uint8),
-    np.array(
-        [
-            [[4, 4, 20, 0, 20], [8, 0, 40, 0, 0]],
-            [[45_000, 45_010, 200_000, 0, 200_010], [50_000, 0, 200_000, 0, 0]],
-            [[45_056, 45_056, 200_704, 0, 200_704], [50_176, 0, 200_704, 0, 0]],
-        ],
-        np.int32,
-    ),
-)
-
-
-def test_golden_stats_are_still_read():
-    blob = (GOLDEN / "stats.v3").read_bytes()
-    assert same_stats(frame.decode_stats(blob), FLOWING)
-    assert frame.encode_stats(FLOWING) == blob
-
-
 @given(any_stats(), st.data())
 def test_flows_go_with_their_targets(stats, data):
     positions = np.array(data.draw(st.lists(st.integers(0, stats.targets - 1), max_size=9)), np.int64)
     alone = [stats.take(slice(at, at + 1)) for at in positions.tolist()]
     assert same_stats(stats.take(positions), frame.concatenate(alone)) or not positions.size
     assert same_stats(stats.reversed().reversed(), stats)
-
-
-def test_golden_sketches_are_still_read():
-    blob = (GOLDEN / "sketch.v2").read_bytes()
-    result = frame.decode_sketches(blob, EXAMPLE.stats)
-    assert np.array_equal(result.words, EXAMPLE.sketches.words)
-    assert np.array_equal(result.lengths, EXAMPLE.sketches.lengths)
-    assert frame.encode_sketches(EXAMPLE.sketches, EXAMPLE.stats) == blob
 
 
 def test_golden_blocks_of_every_layout_are_still_read_and_written():

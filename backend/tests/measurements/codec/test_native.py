@@ -17,7 +17,6 @@ from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.payload import PROTOBUF
 from sinemora.measurements.ingest.validation import read
-from tests.measurements.codec.test_frame import checksum
 from tests.measurements.reports import GOLDEN, add_window, arrived, golden, report_of, windows_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 from tests.seeds import seeds
@@ -148,26 +147,6 @@ def round_trips_of(stats, quantile):
     least, most = stats.columns[[frame.MIN, frame.MAX], frame.ROUND_TRIP].astype(np.int64)
     middles = llq16.VALUE_OF_BIN[np.clip(codes - 1, 0, llq16.BINS - 1)]
     return np.where(codes > 0, np.minimum(np.maximum(middles, least), most), -1)
-
-
-@pytest.mark.parametrize("quantile", range(4))
-def test_codes_next_to_rests_that_are_not_unary(quantile):
-    columns = np.zeros((8, 3, 60), np.int32)
-    columns[frame.COUNT] = 20
-    columns[frame.MEAN, :, ::29] = [[1 << 20], [1 << 21], [1 << 22]]
-    stats = frame.nothing(60)
-    stats = frame.Stats(columns, stats.quantiles + np.uint16(7), stats.flows, stats.asymmetry_source, stats.by_flow)
-    values = unpacking.round_trip_values([frame.encode_stats(stats)], quantile)
-    same(values, round_trips_of(stats, quantile))
-
-
-def test_codes_of_blocks_that_end_too_soon_are_refused():
-    blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
-    longer = blob[:2] + (200).to_bytes(2, "little")
-    result = longer + checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
-    assert unpacking.round_trip_values([blob], 0).size
-    with pytest.raises(FrameError, match="need more bytes than there are"):
-        unpacking.round_trip_values([blob, result], 0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -9,7 +9,6 @@ import pytest
 from httpx2 import Response
 
 from sinemora.jobs import executor
-from sinemora.jobs.dispatch import TASKS
 from sinemora.kit.config import settings
 from sinemora.measurements.codec import frame
 from sinemora.measurements.imports import readers, windowing
@@ -17,7 +16,8 @@ from sinemora.measurements.imports.dialect import TraceError
 from sinemora.measurements.imports.readers import Exchange, LineError, Zones
 from sinemora.measurements.store import inserts
 from tests.api_clients import Member
-from tests.measurements.query.test_queries import iso
+from tests.measurements.matrices import iso
+from tests.measurements.worlds import Raw, RawWindow, frame_of
 from tests.statements import execute
 
 PTPD = """# Timestamp, State, Clock ID, One Way Delay, Offset From Master, Slave to Master, Master to Slave, Observed Drift, Last Packet Received
@@ -95,7 +95,8 @@ def test_windows_hold_what_the_exchanges_say():
     entry = windowing.windows(exchanges[::-1], keys, 10, shift_s=1_000)
     seen = 0
     for window in entry:
-        for i, target in enumerate(window.frame.targets.tolist()):
+        peers = {}
+        for target in window.frame.targets.tolist():
             mine = [
                 item
                 for item in exchanges
@@ -103,23 +104,17 @@ def test_windows_hold_what_the_exchanges_say():
                 and window.started_at_s <= item.at_ns // 10**9 + 1_000 < window.started_at_s + 10
             ]
             seen += len(mine)
-            columns = window.frame.stats.columns[:, :, i]
-            for d, values in enumerate(
-                [
-                    [item.outbound_ns for item in mine if item.outbound_ns is not None],
-                    [item.inbound_ns for item in mine if item.inbound_ns is not None],
-                    [item.round_trip_ns for item in mine if item.round_trip_ns is not None],
-                ]
-            ):
-                assert columns[frame.COUNT, d] == len(values)
-                assert (columns[frame.MIN, d], columns[frame.MAX, d]) == (min(values), max(values))
-                assert columns[frame.MEAN, d] == pytest.approx(np.mean(values), abs=1)
-                sd = np.sqrt(window.frame.stats.m2[d, i] / len(values))
-                assert sd == pytest.approx(np.std(values), rel=1e-3)
-            assert (columns[frame.SENT, 2], columns[frame.LOST, 2]) == (
-                len(mine),
-                sum(item.outbound_ns is item.round_trip_ns is None for item in mine),
-            )
+            lost = sum(item.outbound_ns is item.round_trip_ns is None for item in mine)
+            ways = zip(*((item.outbound_ns, item.inbound_ns, item.round_trip_ns) for item in mine), strict=True)
+            known = tuple([value for value in values if value is not None] for values in ways)
+            peers[target] = Raw(known, (-1, -1, len(mine)), (-1, -1, lost))
+        stats, expected = window.frame.stats, frame_of(RawWindow(window.frame.vm_key, peers)).stats
+        exact = [frame.COUNT, frame.MIN, frame.MAX]
+        assert np.array_equal(stats.columns[exact], expected.columns[exact])
+        losses = [frame.SENT, frame.LOST]
+        assert np.array_equal(stats.columns[losses, 2], expected.columns[losses, 2])
+        assert np.allclose(stats.columns[frame.MEAN], expected.columns[frame.MEAN], atol=1)
+        assert np.allclose(stats.m2, expected.m2, rtol=2e-3)
     assert seen == len(exchanges)
 
 
@@ -145,14 +140,6 @@ def test_slices_have_whole_windows(monkeypatch, at_once: int):
     )
     for one, other in zip(sliced, whole, strict=True):
         assert bytes_of(one) == bytes_of(other)
-
-
-@pytest.fixture
-def queued(monkeypatch) -> list[dict[str, str]]:
-    left: list[dict[str, str]] = []
-    for task in TASKS.values():
-        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
-    return left
 
 
 def imported(owner: Member, mesh_id: str, text: str, **params) -> dict:

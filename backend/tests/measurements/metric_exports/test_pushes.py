@@ -11,13 +11,13 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 
 from sinemora.kit import egress_policy
 from sinemora.measurements.metric_exports import push, queries, tasks, wire
-from tests.api_clients import Member
+from tests.api_clients import Member, body_of
+from tests.measurements.matrices import cells, span
 from tests.measurements.metric_exports.conftest import Pushes
 
 pytestmark = pytest.mark.whole_store
 
 MINUTE = timedelta(minutes=1)
-STAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class Killed(BaseException):
@@ -26,19 +26,6 @@ class Killed(BaseException):
 
 def labels_of(series: Any) -> dict[str, str]:
     return dict(series)
-
-
-def matrix(pushes: Pushes, end: datetime, by: str, metric: str, statistic: str) -> dict[tuple[str, str], float]:
-    params = {"by": by, "metric": metric, "statistic": statistic}
-    params |= {"from": (end - MINUTE).strftime(STAMP), "to": end.strftime(STAMP)}
-    body = pushes.mesh.owner.get(f"/v1/meshes/{pushes.mesh.id}/matrix", params=params).json()
-    names = [one["name"] for one in body["axis"]]
-    return {
-        (names[row], names[column]): value
-        for row, values in enumerate(body["values"])
-        for column, value in enumerate(values)
-        if value is not None
-    }
 
 
 @pytest.mark.parametrize("kind", ["remote_write", "otlp"])
@@ -59,7 +46,8 @@ def test_minutes_are_those_of_the_matrix_and_series_end_where_nothing_is_measure
     ):
         statistic = {"0.5": "p50", "0.9": "p90", "0.99": "p99", None: "p50"}[quantile]
         for by, end in (("zone", "zone"), ("vm", "path")):
-            expected = matrix(pushes, first, by, metric, statistic)
+            minute = span(first.timestamp() - 60, first.timestamp())
+            expected = cells(pushes.mesh, by=by, metric=metric, statistic=statistic, **minute)
             wanted = {"mesh": "demo"} | ({"quantile": quantile} if quantile else {})
             found = pushes.server.named(f"sinemora_{end}_{name}", **wanted)
             key = "zone" if by == "zone" else "vm"
@@ -193,8 +181,7 @@ def test_an_edit_while_it_is_sent_begins_anew(pushes: Pushes, monkeypatch: pytes
     pushes.at(export, pushes.last - 4 * MINUTE)
 
     def edits() -> int:
-        changed = pushes.mesh.owner.patch(f"/v1/metric-exports/{export['id']}", json={"headers": {"X-Team": "7"}})
-        assert changed.status_code == 200, changed.text
+        body_of(pushes.mesh.owner.patch(f"/v1/metric-exports/{export['id']}", json={"headers": {"X-Team": "7"}}))
         return 204
 
     pushes.server.answers = [edits]
@@ -230,8 +217,7 @@ def test_series_of_a_zone_that_was_renamed_end(pushes: Pushes):
     pushes.at(export, pushes.last - 5 * MINUTE)
     assert pushes.push()
     [zone] = [one for one in pushes.mesh.owner.get("/v1/zones").json()["items"] if one["name"] == "b"]
-    renamed = pushes.mesh.owner.patch(f"/v1/zones/{zone['id']}", json={"name": "z"})
-    assert renamed.status_code == 200, renamed.text
+    body_of(pushes.mesh.owner.patch(f"/v1/zones/{zone['id']}", json={"name": "z"}))
     assert pushes.push()
     ends = {
         labels_of(series)["target_zone"]: list(values.values())[1:]
@@ -306,8 +292,7 @@ def test_paths_have_a_limit(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
 
 def test_a_path_of_a_mesh_that_rotates_has_the_value_of_its_period(pushes: Pushes):
     sparse = {"strategy": "sparse", "period_windows": 30}
-    changed = pushes.mesh.owner.patch(f"/v1/meshes/{pushes.mesh.id}", json=sparse)
-    assert changed.status_code == 200, changed.text
+    body_of(pushes.mesh.owner.patch(f"/v1/meshes/{pushes.mesh.id}", json=sparse))
     export = pushes.created(paths=[{"mesh_id": str(pushes.mesh.id), "selections": ["mesh"]}])
     pushes.at(export, pushes.last - 3 * MINUTE)
     assert pushes.push_all() == 3

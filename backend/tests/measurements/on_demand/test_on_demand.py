@@ -14,7 +14,7 @@ from sinemora.fleet.meshes import watch
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
-from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, Member, MeshWorld, body_of, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -23,8 +23,7 @@ from tests.statements import execute
 def able(agent: AgentCaller) -> None:
     """Describe an agent as one that measures on demand."""
     description = {"features": ["on_demand", "path_probes"]}
-    answer = agent.patch("/v1/agents/self", json={"agent_version": "0.2", "description": description})
-    assert answer.status_code == 200, answer.text
+    body_of(agent.patch("/v1/agents/self", json={"agent_version": "0.2", "description": description}))
 
 
 @pytest.fixture
@@ -251,8 +250,7 @@ def test_what_agents_send_is_checked(owner: Member, mesh: MeshWorld):
     key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
     send = mesh.agents[0].post
     where = "/v1/agents/self/on-demand-windows"
-    outside = send(where, json=second(key, starts - timedelta(seconds=1)))
-    assert (outside.status_code, outside.json()["code"]) == (409, "on_demand_window_outside")
+    assert code_of(send(where, json=second(key, starts - timedelta(seconds=1)))) == (409, "on_demand_window_outside")
     assert send(where, json=second(key, starts, flow=[0, 0, 0, 1])).status_code == 422
     assert send(where, json=second(key, starts, at_ns=[0])).status_code == 422
     assert send(where, json=second(key, starts, **PROBED | {"inbound_ecn": [2]})).status_code == 422
@@ -274,8 +272,7 @@ def test_refusals_say_why(owner: Member, make_mesh: Callable[..., MeshWorld]):
     owner.put(f"/v1/meshes/{world.id}/vms/{bare['id']}")
     refused = owner.post(URL, json={**path_of(world), "target_vm_id": bare["id"]})
     assert refused.json()["code"] == "on_demand_no_agent"
-    unknown = owner.post(URL, json={**path_of(world), "target_vm_id": str(uuid4())})
-    assert (unknown.status_code, unknown.json()["code"]) == (404, "path_unknown")
+    assert code_of(owner.post(URL, json={**path_of(world), "target_vm_id": str(uuid4())})) == (404, "path_unknown")
     same = owner.post(URL, json=path_of(world, 0, 0))
     assert same.json()["code"] == "path_unknown"
     for wrong in (
@@ -294,19 +291,16 @@ def zone_of(owner: Member) -> str:
 
 def test_the_relay_of_the_demonstration_takes_one_source_port(owner: Member, mesh: MeshWorld):
     execute("UPDATE vms SET probe_address = '127.66.0.1' WHERE id = :id", {"id": mesh.agents[1].vm_id})
-    refused = owner.post(URL, json=path_of(mesh) | {"source_ports": 16})
-    assert (refused.status_code, refused.json()["code"]) == (409, "on_demand_one_port")
+    assert code_of(owner.post(URL, json=path_of(mesh) | {"source_ports": 16})) == (409, "on_demand_one_port")
     assert owner.post(URL, json=path_of(mesh)).status_code == 201
 
 
 def test_a_pair_and_a_tenant_have_limits(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service, "AT_ONCE", 2)
     owner.created(URL, path_of(mesh))
-    busy = owner.post(URL, json=path_of(mesh, 1, 0))
-    assert (busy.status_code, busy.json()["code"]) == (409, "on_demand_pair_busy")
+    assert code_of(owner.post(URL, json=path_of(mesh, 1, 0))) == (409, "on_demand_pair_busy")
     owner.created(URL, path_of(mesh, 1, 2))
-    many = owner.post(URL, json=path_of(mesh, 2, 0))
-    assert (many.status_code, many.json()["code"]) == (409, "on_demand_too_many")
+    assert code_of(owner.post(URL, json=path_of(mesh, 2, 0))) == (409, "on_demand_too_many")
 
 
 def test_old_measurements_give_way(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):

@@ -13,9 +13,9 @@ from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.scan import utc
 from sinemora.measurements.store import corrections
-from tests.api_clients import MeshWorld, body_of
-from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
-from tests.measurements.worlds import simple
+from tests.api_clients import AgentCaller, MeshWorld, body_of
+from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, whole_mesh, window_start
+from tests.measurements.worlds import Raw, simple
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(4)]
 
@@ -28,14 +28,11 @@ def measure(mesh: MeshWorld, started_at_s: int, seed: int) -> None:
 
 
 def window(mesh: MeshWorld, started_at_s: int, seed: int) -> Iterator[AgentWindow]:
-    for n, agent in enumerate(mesh.agents[:-1]):
-        peers = {
-            peer.vm_key: simple(
-                50_000 + 977 * seed + 100 * peer.vm_key, 80_000 - 300 * seed, count=5 + n, lost=seed % 2
-            )
-            for peer in mesh.agents[n + 1 :]
-        }
-        yield agent, peers, started_at_s
+    def raw_of(agent: AgentCaller, peer: AgentCaller) -> Raw:
+        count, lost = 5 + mesh.agents.index(agent), seed % 2
+        return simple(50_000 + 977 * seed + 100 * peer.vm_key, 80_000 - 300 * seed, count=count, lost=lost)
+
+    return whole_mesh(mesh, started_at_s, raw_of)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from sinemora.jobs import executor
-from sinemora.jobs.dispatch import TASKS
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
 from tests.api_clients import MeshWorld, body_of
-from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
+from tests.measurements.matrices import iso, span
+from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, simple
 
 pytestmark = pytest.mark.agents(6)
@@ -39,28 +39,26 @@ class Truth:
         self.zones = {agent.vm_key: agent.name[0] for agent in mesh.agents}
         self.values: dict[tuple[int, int], list[tuple[int, Raw, int]]] = {}
         random = np.random.default_rng(seed)
-        sending: list[AgentWindow] = []
-        for n in range(windows):
-            at = started_at_s + 10 * n
-            for i, agent in enumerate(mesh.agents[:-1]):
-                peers = {
-                    peer.vm_key: simple(
-                        int(random.integers(40_000, 900_000)) + rise,
-                        int(random.integers(40_000, 900_000)) + 7 * rise,
-                        count=int(random.integers(2, 9)),
-                        lost=int(random.integers(0, 3)),
-                        clock_error_ns=int(random.integers(100, 5_000)),
-                    )
-                    for peer in mesh.agents[i + 1 :]
-                }
-                sending.append((agent, peers, at))
-                for key, raw in peers.items():
-                    self.values.setdefault((agent.vm_key, key), []).append((at, raw, 0))
-                    self.values.setdefault((key, agent.vm_key), []).append((at, raw, 1))
+
+        def raw_of(*_: object) -> Raw:
+            return simple(
+                int(random.integers(40_000, 900_000)) + rise,
+                int(random.integers(40_000, 900_000)) + 7 * rise,
+                count=int(random.integers(2, 9)),
+                lost=int(random.integers(0, 3)),
+                clock_error_ns=int(random.integers(100, 5_000)),
+            )
+
+        starts = range(started_at_s, self.end, 10)
+        sending = [one for at in starts for one in whole_mesh(mesh, at, raw_of)]
+        for agent, peers, at in sending:
+            for key, raw in peers.items():
+                self.values.setdefault((agent.vm_key, key), []).append((at, raw, 0))
+                self.values.setdefault((key, agent.vm_key), []).append((at, raw, 1))
         sent_together(mesh.key, sending)
 
     def range(self) -> dict[str, str]:
-        return {"from": iso(self.start), "to": iso(self.end)}
+        return span(self.start, self.end)
 
     def delays(self, sources: str, targets: str, start: int = 0, end: int = 1 << 40) -> list[int]:
         """Return the one-way delays between zones."""
@@ -75,10 +73,6 @@ class Truth:
 
     def ask(self, route: str, **params: Any) -> Any:
         return body_of(self.mesh.owner.get(f"/v1/meshes/{self.mesh.id}/{route}", params={**self.range(), **params}))
-
-
-def iso(at_s: float) -> str:
-    return datetime.fromtimestamp(at_s, UTC).isoformat()
 
 
 def near(values: list[int], q: float) -> Any:
@@ -179,9 +173,7 @@ def test_distribution_is_that_of_all_values(truth, mesh):
 
 def test_distribution_of_nothing(mesh):
     at = window_start(1, 60) - 600
-    items = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params={"from": iso(at), "to": iso(at + 60)}).json()[
-        "items"
-    ][0]
+    items = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params=span(at, at + 60)).json()["items"][0]
     assert (items["count"], items["mean_ns"], items["quantiles_ns"]["p50"], items["bins"]["count"]) == (
         0,
         None,
@@ -318,14 +310,6 @@ def test_windows_are_exported_as_they_were_measured(truth, mesh):
         assert int(row["clock_error_ns"]) == raw.clock_error_ns
 
 
-@pytest.fixture
-def queued(monkeypatch) -> list[dict[str, str]]:
-    left: list[dict[str, str]] = []
-    for task in TASKS.values():
-        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
-    return left
-
-
 def test_what_takes_too_long_becomes_a_job_with_the_same_answer(truth, mesh, queued, monkeypatch):
     urls = {route: f"/v1/meshes/{mesh.id}/{route}" for route in ROUTES}
     params = {**truth.range(), "format": "csv"}
@@ -365,6 +349,9 @@ REFUSED = [
     ("distribution", {"metric": "loss"}, 422, "request_invalid"),
     ("distribution", {"format": "binary"}, 422, "format_unsupported"),
     ("windows", {"format": "json"}, 422, "format_unsupported"),
+    ("latency-budgets", {"selections": [f"from:{UUID(int=1)}:{UUID(int=2)}"]}, 422, "selection_invalid"),
+    ("latency-budgets", {"selections": [f"from:{UUID(int=1)}"]}, 404, "vm_unknown"),
+    ("latency-budgets", {"distance_km": "nan"}, 422, "request_invalid"),
     ("comparison", {"base_from": "2026-11-20T10:00:00Z"}, 422, "range_invalid"),
     ("comparison", {"from": "2026-11-20T10:00:00", "to": "2026-11-20T11:00:00"}, 422, "range_invalid"),
     ("losses", {"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}, 422, "range_invalid"),

@@ -1,7 +1,5 @@
 """Minutes of chosen paths as plain columns: as the API answers of the same minute, of no other path."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -14,6 +12,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.store.sql_models import SqlPath
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
+from tests.measurements.matrices import cells, span
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.store.test_zone_minutes import FIGURES
 from tests.measurements.worlds import silent, simple
@@ -30,12 +29,6 @@ def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
 @pytest.fixture
 def names(mesh: MeshWorld) -> list[str]:
     return [agent.name for agent in mesh.agents]
-
-
-@pytest.fixture
-def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
-    with login(servers, mesh.owner) as connection:
-        yield connection
 
 
 def choose(mesh: MeshWorld, *ends: str, action: str = "add") -> int:
@@ -64,16 +57,7 @@ def by_sql(reader: psycopg.Connection, column: str, at: int, view: str = "minute
 
 def by_api(mesh: MeshWorld, at: int, metric: str, statistic: str) -> dict[tuple[str, str], Any]:
     """Return the same of the matrix of VMs."""
-    span = {name: datetime.fromtimestamp(end, UTC).isoformat() for name, end in (("from", at), ("to", at + 60))}
-    params = {"metric": metric, "statistic": statistic, **span}
-    body = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
-    vms = [axis["name"] for axis in body["axis"]]
-    return {
-        (source, target): value
-        for source, row in zip(vms, body["values"], strict=True)
-        for target, value in zip(vms, row, strict=True)
-        if value is not None
-    }
+    return cells(mesh, metric=metric, statistic=statistic, **span(at, at + 60))
 
 
 def test_a_minute_is_that_of_the_matrix(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):

@@ -35,6 +35,7 @@ def store(mesh, table: str, *times: datetime) -> None:
     columns, values = {
         "probe_frames": (frames[0] + ", window_s", frames[1] + ", 10"),
         "probe_frames_1m": (frames[0] + ", window_s, frames", frames[1] + ", 60, 1"),
+        "zone_minutes": ("source_zone_key, target_zone_key, exchanges", "1, 2, 8"),
     }[table]
     with system_session() as session:
         for at in times:
@@ -68,13 +69,14 @@ def test_a_kept_range_outlives_its_partition_until_it_is_let_go(mesh, days, make
     for at in (days(0) + timedelta(seconds=1), days(21) + NOON, *inside, *outside):
         store(mesh, "probe_frames", at)
         store(other, "probe_frames", at)
-    store(mesh, "probe_frames_1m", days(40) + NOON, noon)
+    for table in ("probe_frames_1m", "zone_minutes"):
+        store(mesh, table, days(40) + NOON, noon)
     pin = keep(mesh, noon, noon + timedelta(hours=1))
     for _ in range(2):  # again changes nothing
         tasks.partitions()
         assert stored("probe_frames", mesh) == [*inside, days(0) + timedelta(seconds=1)]
     assert stored("probe_frames", other) == [days(0) + timedelta(seconds=1)]
-    assert stored("probe_frames_1m", mesh) == [noon]  # the tier's own days
+    assert stored("probe_frames_1m", mesh) == stored("zone_minutes", mesh) == [noon]  # the days of their own
     assert mesh.owner.delete(f"/v1/pins/{pin}").status_code == 204
     tasks.partitions()
     assert stored("probe_frames", mesh) == [days(0) + timedelta(seconds=1)]
@@ -101,17 +103,18 @@ def test_a_kept_range_is_read_at_the_tiers_that_were_there_when_it_was_made(mesh
     assert read(start - timedelta(minutes=1), end) == (start - timedelta(minutes=7), end, {"probe_frames_1m"})
 
 
-def test_a_tenant_keeps_as_long_as_it_may(mesh, days, make_mesh, other_owner):
+@pytest.mark.parametrize("table", ["probe_frames_1m", "zone_minutes"])
+def test_a_tenant_keeps_as_long_as_it_may(mesh, days, make_mesh, other_owner, table):
     other = make_mesh(other_owner, 2)
     times = [days(ago) + NOON for ago in (25, 10, 2)]
     for item in (mesh, other):
-        store(item, "probe_frames_1m", *times)
+        store(item, table, *times)
     keep(mesh, times[0] - timedelta(minutes=5), times[0] + timedelta(minutes=5))
     with system_session() as session:
         session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
     tasks.shorten()
-    assert stored("probe_frames_1m", mesh) == [times[0], times[2]]
-    assert stored("probe_frames_1m", other) == times
+    assert stored(table, mesh) == [times[0], times[2]]
+    assert stored(table, other) == times
     limits = {item["resource"]: item["limit"] for item in mesh.owner.get("/v1/usage").json()["items"]}
     assert (limits["minute_days"], limits["raw_days"]) == (7, 3)
 

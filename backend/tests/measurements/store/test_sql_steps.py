@@ -18,7 +18,7 @@ from sinemora.measurements.store.sql_models import VALUES
 from sinemora.operations.archives import tenant
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
-from tests.sql_logins import compute_steps, login
+from tests.sql_logins import compute_steps
 
 pytestmark = pytest.mark.whole_store
 
@@ -31,12 +31,6 @@ NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - t
 @pytest.fixture
 def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
     return make_mesh(owner, 3)
-
-
-@pytest.fixture
-def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
-    with login(servers, mesh.owner) as connection:
-        yield connection
 
 
 def minute_of(number: int) -> dict[str, int | None]:

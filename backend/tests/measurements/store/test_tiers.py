@@ -16,7 +16,7 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.store import partitions
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, ceil, choose, cover, floor
 from tests.measurements.aggregate.test_matrix import number
-from tests.measurements.query.matrix.test_matrix import iso
+from tests.measurements.matrices import iso
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import RawWindow, frame_of, frames_of, merged_of, simple
 from tests.statements import scalar

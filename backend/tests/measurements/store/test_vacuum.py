@@ -30,17 +30,6 @@ def options(session, table: str, *, toast: bool = False) -> set[str]:
     return set(result or ())
 
 
-@pytest.mark.parametrize("table", ["path_latest", "clocks_latest"])
-def test_newest_windows_are_vacuumed_often_and_without_pauses(session, table):
-    expected = {"autovacuum_vacuum_scale_factor=0.05", "autovacuum_vacuum_cost_delay=0", "vacuum_truncate=false"}
-    assert expected | {"fillfactor=50", "autovacuum_analyze_scale_factor=10"} == options(session, table)
-    assert expected == options(session, table, toast=True)
-
-
-def test_marks_are_vacuumed_by_their_number(session):
-    assert {"autovacuum_vacuum_scale_factor=0", "autovacuum_vacuum_threshold=1000"} <= options(session, "rollup_marks")
-
-
 def test_partitions_made_later_are_as_those_made_before(session, timescaledb):
     if timescaledb is not None:
         assert INSERTS_IGNORED in options(session, "probe_frames", toast=True)

@@ -1,7 +1,6 @@
-"""Minutes of zones as plain columns: as the API answers of the same minute, and kept as long as other minutes."""
+"""Minutes of zones as plain columns: as the API answers of the same minute."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,12 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.corrections import SHIFTS
 from sinemora.measurements.store import corrections
-from tests.api_clients import Member, MeshWorld, body_of
+from tests.api_clients import MeshWorld
 from tests.conftest import Servers
+from tests.measurements.matrices import cells, span
 from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.store.test_retention import store, stored
 from tests.measurements.worlds import silent, simple
-from tests.sql_logins import login
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(6)]
 
@@ -49,12 +49,6 @@ def minute(mesh: MeshWorld) -> int:
     return start
 
 
-@pytest.fixture
-def reader(mesh: MeshWorld, servers: Servers) -> Iterator[psycopg.Connection]:
-    with login(servers, mesh.owner) as connection:
-        yield connection
-
-
 def by_sql(reader: psycopg.Connection, column: str, at: int) -> dict[tuple[str, str], Any]:
     """Return a column of a minute by source and target zone, where it has a value."""
     rows = reader.execute(
@@ -65,16 +59,7 @@ def by_sql(reader: psycopg.Connection, column: str, at: int) -> dict[tuple[str, 
 
 def by_api(mesh: MeshWorld, at: int, metric: str, statistic: str) -> dict[tuple[str, str], Any]:
     """Return the same of the zone matrix."""
-    span = {name: datetime.fromtimestamp(end, UTC).isoformat() for name, end in (("from", at), ("to", at + 60))}
-    params = {"by": "zone", "metric": metric, "statistic": statistic, **span}
-    body = body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params))
-    names = [axis["name"] for axis in body["axis"]]
-    return {
-        (source, target): body["values"][row][column]
-        for row, source in enumerate(names)
-        for column, target in enumerate(names)
-        if body["values"][row][column] is not None
-    }
+    return cells(mesh, by="zone", metric=metric, statistic=statistic, **span(at, at + 60))
 
 
 def test_a_minute_is_that_of_the_zone_matrix(mesh: MeshWorld, minute: int, reader: psycopg.Connection):
@@ -110,10 +95,13 @@ def test_delays_are_corrected_as_the_api_corrects_them(mesh: MeshWorld, reader: 
     assert by_sql(reader, "delay_p50_ns", start)["a", "b"] == pytest.approx(100_000, rel=0.016)
 
 
-def test_a_late_window_replaces_its_minute(mesh: MeshWorld, minute: int, reader: psycopg.Connection):
+def test_a_late_window_replaces_its_minute(
+    mesh: MeshWorld, minute: int, servers: Servers, timescaledb: str | None, reader: psycopg.Connection
+):
     before = by_sql(reader, "exchanges", minute)
     tasks.roll_up()
     assert by_sql(reader, "exchanges", minute) == before
+    compress(servers, timescaledb)  # late also for the columnstore
     b2 = mesh.agents[4].vm_key
     sent(mesh.agents[3], report_of(mesh.key, {b2: simple(900_000)}, minute + 50))
     tasks.roll_up()
@@ -123,76 +111,11 @@ def test_a_late_window_replaces_its_minute(mesh: MeshWorld, minute: int, reader:
         assert by_sql(reader, column, minute) == pytest.approx(by_api(mesh, minute, metric, statistic)), column
 
 
-def test_retention_drops_minutes_but_for_pins_and_quotas(
-    mesh: MeshWorld, servers: Servers, timescaledb: str | None, other_owner: Member, make_mesh: Any
-):
-    other = make_mesh(other_owner, 1)
-    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
-    days = (2, 20, 29, 33, 40)
-    with servers.owner_engine.begin() as connection:
-        for ago in days:
-            connection.execute(
-                text("SELECT make_measurement_partitions(:day, :day)"), {"day": noon.date() - timedelta(ago)}
-            )
-    for one in (mesh, other):
-        store(one, *[noon - timedelta(days=ago) + timedelta(minutes=n) for ago in days for n in range(2)])
-    pinned = noon - timedelta(days=40)
-    body = {"started_at": pinned.isoformat(), "ended_at": (pinned + timedelta(minutes=1)).isoformat()}
-    mesh.owner.created("/v1/pins", {"mesh_id": str(mesh.id), "reason": "complaint", **body})
-    if timescaledb:
-        with servers.owner_engine.begin() as connection:
-            connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
-    for _ in range(2):
-        tasks.partitions()
-        assert stored(mesh) == [(40, 1), (29, 2), (20, 2), (2, 2)]
-        assert stored(other) == [(29, 2), (20, 2), (2, 2)]
-    with system_session() as session:
-        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
-    tasks.shorten()
-    assert stored(mesh) == [(40, 1), (2, 2)]
-    assert stored(other) == [(29, 2), (20, 2), (2, 2)]
-
-
-def store(mesh: MeshWorld, *times: datetime) -> None:
-    with system_session() as session:
-        for at in times:
-            session.execute(
-                text(
-                    "INSERT INTO zone_minutes (tenant_key, mesh_key, started_at, source_zone_key, target_zone_key,"
-                    " exchanges) VALUES (:tenant, :mesh, :at, 1, 2, 8)"
-                ),
-                {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "at": at},
-            )
-
-
-def stored(mesh: MeshWorld) -> list[tuple[int, int]]:
-    """Return the days ago that have minutes, and how many."""
-    with system_session() as session:
-        rows = session.execute(
-            text(
-                "SELECT CURRENT_DATE - started_at::date, count(*) FROM zone_minutes WHERE mesh_key = :mesh"
-                " GROUP BY 1 ORDER BY 1 DESC"
-            ),
-            {"mesh": mesh.key},
-        )
-        return [(int(days), int(count)) for days, count in rows]
-
-
 def compress(servers: Servers, timescaledb: str | None) -> None:
     """Move all minutes to the columnstore; native partitions have none."""
     if timescaledb is not None:
         with servers.owner_engine.begin() as connection:
             connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
-
-
-def test_a_late_window_changes_a_compressed_minute(
-    mesh: MeshWorld, minute: int, servers: Servers, timescaledb: str | None, reader: psycopg.Connection
-):
-    compress(servers, timescaledb)
-    before = by_sql(reader, "exchanges", minute)
-    sent(mesh.agents[3], report_of(mesh.key, {mesh.agents[4].vm_key: simple(900_000)}, minute + 50))
-    tasks.roll_up()
-    assert by_sql(reader, "exchanges", minute)["a", "b"] == before["a", "b"] + 8
 
 
 def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Servers, timescaledb: str | None):
@@ -208,9 +131,10 @@ def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Se
         )
         session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
     compress(servers, timescaledb)
-    store(mesh, datetime.now(UTC))
+    now = datetime.now(UTC)
+    store(mesh, "zone_minutes", now)
     tasks.shorten()
-    assert stored(mesh) == [(0, 1)]
+    assert stored("zone_minutes", mesh) == [now]
 
 
 def test_minutes_are_kept_in_columns_or_partitions(servers: Servers, timescaledb: str | None):

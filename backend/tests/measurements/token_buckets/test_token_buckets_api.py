@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sinemora.cli import main
-from tests.api_clients import MeshWorld
+from tests.api_clients import MeshWorld, code_of
 from tests.measurements.reports import sent, traffic_of, window_start
 from tests.terminal import listening
 
@@ -30,8 +30,7 @@ def send_mbit(mesh: MeshWorld, rates: list[float], until_s: int | None = None) -
 
 def test_a_bucket_is_set_read_changed_and_deleted(mesh: MeshWorld):
     owner = mesh.owner
-    answer = owner.get(path(mesh))
-    assert (answer.status_code, answer.json()["code"]) == (404, "token_bucket_unknown")
+    assert code_of(owner.get(path(mesh))) == (404, "token_bucket_unknown")
     made = owner.put(path(mesh), json=BUCKET).json()
     assert (made["rate_mbit"], made["burst_kb"], made["direction"], made["source"]) == (100, 125_000, "sent", "stated")
     assert made["forecast"] is None

@@ -88,14 +88,6 @@ def test_the_forecast_of_a_steady_use_is_when_the_exact_bucket_drops(use_mbit: f
     assert predicted == pytest.approx([exact.dropped_at_s[0]] * len(predicted), abs=2 * gap_s + lacking_s)
 
 
-def test_a_rest_of_the_fill_time_closes_the_interval():
-    bucket = Bucket(1e6, 30e6)
-    found = forecast(bucket, [Use(10 * n, 10, 0) for n in range(3)])
-    assert found is not None
-    assert found.tokens == Tokens(30e6, 30e6, 30e6)
-    assert (found.level, found.full_in_s, found.empty_in_s) == (Level.FULL, 0.0, None)
-
-
 @pytest.mark.parametrize(
     ("uses", "level", "empty_in_s", "full_in_s"),
     [

@@ -19,7 +19,7 @@ from sinemora.kit.http.frontend import serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.overview.embeds import service
 from sinemora.recommendations.models import Recommendation
-from tests.api_clients import Caller, Member, MeshWorld
+from tests.api_clients import Caller, Member, MeshWorld, code_of
 from tests.statements import execute
 from tests.test_every_route import PUBLIC, filled, operations
 
@@ -134,8 +134,7 @@ def test_a_link_ends_when_it_is_revoked_or_expires(client: Caller, owner: Member
     assert owner.delete(f"{PATH}/{revoked['id']}").status_code == 204
     execute("UPDATE embed_links SET expires_at = now() - interval '1 s' WHERE id = :id", {"id": expired["id"]})
     for token in (revoked["token"], expired["token"], "sme_unknown"):
-        answer = bearer(client, token).get("/v1/embed")
-        assert (answer.status_code, answer.json()["code"]) == (401, "embed_link_ended")
+        assert code_of(bearer(client, token).get("/v1/embed")) == (401, "embed_link_ended")
     actions = [item["action"] for item in owner.get("/v1/audit-entries").json()["items"]]
     assert actions[:3] == ["embed_link.deleted", "embed_link.created", "embed_link.created"]
 

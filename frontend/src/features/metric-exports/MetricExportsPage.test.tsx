@@ -1,40 +1,32 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import {
+  bodiesOf,
+  mockApi,
+  press,
+  recordedItem,
+  reply,
+  screen,
+  showPage,
+  signedIn,
+  userEvent,
+  within,
+} from '~/testing/page'
 import { MetricExportsPage } from './MetricExportsPage'
 
-const EXPORT = {
+const EXPORT = recordedItem('/v1/metric-exports', {
   id: 'm',
   name: 'Mimir',
-  kind: 'remote_write',
   url: 'https://mimir.example.com/api/v1/push',
-  authentication: 'bearer',
-  headers: { 'X-Scope-OrgID': 'net' },
   paths: [{ mesh_id: 'one', selections: ['from:v'] }],
-  paused: false,
-  state: 'sending',
-  next_at: '2026-11-27T01:12:00Z',
-  sent_until: '2026-11-27T01:10:00Z',
-  samples: 43200,
-  succeeded_at: '2026-11-27T01:11:00Z',
-  failed_at: null,
-  failures: 0,
-  error: null,
-  left_out_from: null,
-  left_out_until: null,
-  version: 3,
-  created_at: '2026-11-20T00:00:00Z',
-}
+})
 const world = (role: string, items: object[]) => ({
-  'GET /v1/auth/status': {
-    session: { user: { id: 'u', email: 'a@example.com' }, tenant: { name: 'Example' }, role, csrf_token: 't' },
-  },
+  ...signedIn({ role }),
   'GET /v1/metric-exports': items,
   'GET /v1/meshes': [
     { id: 'one', name: 'production' },
     { id: 'two', name: 'lab' },
   ],
 })
-const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
 const type = (label: string | RegExp, text: string) => userEvent.type(screen.getByLabelText(label), text)
 
 test('a metric export is added with its credentials, headers and paths', async () => {

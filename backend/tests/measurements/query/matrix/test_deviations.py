@@ -1,13 +1,11 @@
 """Deviations from baselines through HTTP: which stored steps they compare with, and what is unusual."""
 
-import struct
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from sinemora.measurements import tasks
-from sinemora.measurements.codec import llq16
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix.baselines import MINUTES_MIN
 from sinemora.measurements.store.tiers import Tier, floor
@@ -25,7 +23,6 @@ from tests.measurements.usual import (
     measure,
     rise,
 )
-from tests.measurements.worlds import silent
 
 
 @pytest.fixture
@@ -93,32 +90,6 @@ def test_a_rise_of_one_direction_is_the_one_unusual_path(mesh):
     back = mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations/{target}/{source}").json()
     assert (back["is_unusual"], back["state"]) == (False, "measured")
     assert abs(back["deviation_ns"]) <= back["dead_band_ns"]
-
-
-def test_octets_and_json_say_the_same(mesh):
-    keep_days(mesh, 3)
-    measure(mesh, window_start(), {**rise(mesh, 0, 2), (1, 3): silent(), (3, 1): silent()})
-    read = matrix(mesh)
-    octets = mesh.owner.get(
-        f"/v1/meshes/{mesh.id}/matrix",
-        params={"metric": "deviation"},
-        headers={"Accept": "application/octet-stream"},
-    ).content
-    codes, states = struct.unpack_from("<16H", octets, 24), octets[24 + 32 :]
-    names = ["measured", "not_planned", "no_data", "stale", "lost", "no_baseline"]
-    assert [names[state] for state in states] == flat(read["states"])
-    assert "lost" in read["states"][1] + read["states"][3]
-    values, bands = flat(read["values"]), flat(read["baseline"]["dead_band_ns"])
-    for code, value, band in zip(codes, values, bands, strict=True):
-        if value is None:
-            assert code == 0
-        elif abs(value) <= band:
-            assert code == 32_768
-        else:
-            assert code == 32_768 + (1 if value > 0 else -1) * llq16.bins_of(abs(value))
-    assert sum(code not in (0, 32_768) for code in codes) == 1
-    text = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", "format": "csv"}).text
-    assert text.splitlines()[0] == ("source,target,deviation_ns,baseline_ns,dead_band_ns,basis,clock_error_ns,state")
 
 
 def test_few_days_are_no_basis_but_the_last_day_is(mesh):

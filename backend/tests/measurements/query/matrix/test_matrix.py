@@ -1,7 +1,6 @@
 """Matrices, paths and series through HTTP, against answers computed naively from what was sent."""
 
 import struct
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -13,20 +12,16 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
-from tests.api_clients import MeshWorld, body_of
-from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, window_start
+from tests.api_clients import AgentCaller, MeshWorld, body_of, code_of
+from tests.measurements.matrices import iso, span
+from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, silent, simple
-from tests.statements import execute
 
 pytestmark = pytest.mark.agents(6)
 
 
 def matrix(mesh: MeshWorld, **params):
     return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params))
-
-
-def iso(at_s: float) -> str:
-    return datetime.fromtimestamp(at_s, UTC).isoformat()
 
 
 def iso_z(at_s: float) -> str:
@@ -41,26 +36,14 @@ def quantile(values: list[int], q: float) -> int:
 
 def measure(mesh: MeshWorld, started_at_s: int | None = None, seed: int = 0) -> dict[tuple[int, int], tuple[Raw, int]]:
     """Send one window of the whole mesh; (source, target) → what happened, and which direction of it that is."""
-    windows = list(window_of(mesh, window_start() if started_at_s is None else started_at_s, seed))
+
+    def raw_of(agent: AgentCaller, peer: AgentCaller) -> Raw:
+        n = mesh.agents.index(agent)
+        forth_ns, back_ns = 40_000 + 1_000 * agent.vm_key + 77 * peer.vm_key, 90_000 + 500 * peer.vm_key
+        return simple(forth_ns + seed, back_ns + seed, count=8 + n, lost=n % 3)
+
+    windows = list(whole_mesh(mesh, window_start() if started_at_s is None else started_at_s, raw_of))
     sent_together(mesh.key, windows)
-    return known_of(windows)
-
-
-def window_of(mesh: MeshWorld, started_at_s: int, seed: int) -> Iterator[AgentWindow]:
-    for n, agent in enumerate(mesh.agents):
-        peers = {
-            peer.vm_key: simple(
-                40_000 + 1_000 * agent.vm_key + 77 * peer.vm_key + seed,
-                90_000 + 500 * peer.vm_key + seed,
-                count=8 + n,
-                lost=n % 3,
-            )
-            for peer in mesh.agents[n + 1 :]
-        }
-        yield agent, peers, started_at_s
-
-
-def known_of(windows: Iterable[AgentWindow]) -> dict[tuple[int, int], tuple[Raw, int]]:
     known = {}
     for agent, peers, _ in windows:
         for key, raw in peers.items():
@@ -196,33 +179,6 @@ def test_the_matrix_survives_a_crash_that_empties_the_table_of_newest_windows(me
     assert matrix(mesh, statistic="p99") == before
 
 
-@pytest.mark.whole_store
-def test_matrix_of_a_range_merges_windows_and_minutes(mesh):
-    minute = window_start(1, 60) - 540
-    starts = [minute + 10 * n for n in range(60)]  # ten minutes
-    known: dict[tuple[int, int], list[int]] = {}
-    windows = [list(window_of(mesh, start, n * 313)) for n, start in enumerate(starts)]
-    sent_together(mesh.key, [one for window in windows for one in window])
-    for window in windows:
-        for path, (raw, direction) in known_of(window).items():
-            known.setdefault(path, []).extend(raw.delays_ns[direction])
-    keys = keys_in_order(mesh)
-
-    def check(start: int, end: int, first: int, last: int) -> None:
-        result = matrix(mesh, statistic="p90", **{"from": iso(start), "to": iso(end)})
-        for (source, target), values in known.items():
-            per = len(values) // 60
-            expected = quantile(values[first * per : last * per], 0.9)
-            assert result["values"][keys.index(source)][keys.index(target)] == expected
-
-    check(minute + 30, minute + 90, 3, 9)  # short: windows
-    check(minute, minute + 600, 0, 60)  # long, nothing merged yet
-    tasks.roll_up()
-    check(minute, minute + 600, 0, 60)  # long, from minutes
-    execute("DELETE FROM probe_frames_1m WHERE started_at >= to_timestamp(:at)", {"at": minute + 300})
-    check(minute, minute + 600, 0, 60)  # half minutes, half windows
-
-
 def test_worst_paths_come_worst_first(mesh):
     known = measure(mesh)
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/worst-paths", params={"statistic": "max", "limit": 7}).json()
@@ -279,7 +235,7 @@ def test_the_matrix_of_slowest_flows_says_what_routing_may_choose(mesh, range_s)
     sent_by_three_flows(mesh, start)
     keys = keys_in_order(mesh)
     a, b, c = (keys.index(agent.vm_key) for agent in mesh.agents[:3])
-    range_ = {"from": iso(start), "to": iso(start + range_s)} if range_s else {}
+    range_ = span(start, start + range_s) if range_s else {}
 
     def values(**asked: str) -> list[list[int]]:
         return matrix(mesh, **range_, **asked)["values"]
@@ -315,8 +271,7 @@ def test_questions_that_cannot_be_answered(mesh):
 
 
 def refused(mesh: MeshWorld, params: dict[str, str], code: str) -> None:
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)
-    assert (answer.status_code, answer.json()["code"]) == (422, code), params
+    assert code_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)) == (422, code), params
 
 
 def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
@@ -337,8 +292,7 @@ def test_path_without_data_and_path_that_is_none(mesh, owner):
     empty = owner.get(f"/v1/meshes/{mesh.id}/paths/{a}/{b}").json()
     assert (empty["state"], empty["outbound"], empty["started_at"]) == ("no_data", None, None)
     for path in (f"{a}/{a}", f"{a}/{uuid4()}"):
-        answer = owner.get(f"/v1/meshes/{mesh.id}/paths/{path}")
-        assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
+        assert code_of(owner.get(f"/v1/meshes/{mesh.id}/paths/{path}")) == (404, "path_unknown")
 
 
 def test_estimates_are_marked_and_only_where_they_are_asked_for(owner, make_mesh):
@@ -366,16 +320,10 @@ def test_estimates_are_marked_and_only_where_they_are_asked_for(owner, make_mesh
     assert all(
         value is None for row, flags in zip(found["values"], estimated, strict=True) for value in np.array(row)[flags]
     )
-    low, high = (np.array(found["estimates"][name], float)[estimated] for name in ("low_ns", "high_ns"))
-    assert (low <= known[estimated]).all()
-    assert (known[estimated] <= high).all()
-    keys = keys_in_order(mesh)
-    truth = np.array([[100_000 + of_vm[a] + of_vm[b] for b in keys] for a in keys])
-    assert np.median(np.abs(known / truth - 1)[estimated]) < 0.05
     octets = mesh.owner.get(
         f"/v1/meshes/{mesh.id}/matrix", params={"estimates": True}, headers={"Accept": "application/octet-stream"}
     ).content
-    size = len(keys) ** 2
+    size = states.size
     assert (np.frombuffer(octets, np.uint8, size, 24 + 2 * size).reshape(estimated.shape)[estimated] == 7).all()
     assert (np.frombuffer(octets, np.uint16, size, 24).reshape(estimated.shape)[estimated] > 0).all()
     rows = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"estimates": True, "format": "csv"}).text.splitlines()
@@ -449,7 +397,7 @@ def test_series_by_window_leaves_gaps_null(mesh):
         peers = {b.vm_key: simple(50_000 + n, 60_000 + n, lost=n)} if n != 5 else {b.vm_key: silent()}
         sent(a, report_of(mesh.key, peers, start + 10 * n))
     url = f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}/series"  # asked the other way round
-    body = mesh.owner.get(url, params={"from": iso(start), "to": iso(start + 100), "statistic": "min"}).json()
+    body = mesh.owner.get(url, params={**span(start, start + 100), "statistic": "min"}).json()
     assert (body["resolution_s"], len(body["points_at"])) == (10, 10)
     assert body["points_at"][0] == iso_z(start)
     gap = None
@@ -473,7 +421,7 @@ def test_series_by_minute_is_merged_before_and_after_the_rollup(mesh):
             values[m].extend(raw.delays_ns[0])
             sent(a, report_of(mesh.key, {b.vm_key: raw}, minute + 60 * m + 10 * n))
     url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
-    params = {"from": iso(minute), "to": iso(minute + 240), "resolution": "1m", "statistic": "p90"}
+    params = {**span(minute, minute + 240), "resolution": "1m", "statistic": "p90"}
 
     expected = [None if m == 2 else quantile(values[m], 0.9) for m in range(4)]
     for _ in range(2):
@@ -493,11 +441,9 @@ def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
     assert set(body["round_trip"]["delay_ns"]) == {None}
     year = {"from": (now - timedelta(days=365)).isoformat(), "to": now.isoformat()}
     assert mesh.owner.get(url, params=year).json()["resolution_s"] == 86_400
-    answer = mesh.owner.get(url, params=year | {"resolution": "1m"})
-    assert (answer.status_code, answer.json()["code"]) == (409, "range_too_large")
+    assert code_of(mesh.owner.get(url, params=year | {"resolution": "1m"})) == (409, "range_too_large")
     for never in ("0001-01-01T00:30:00Z", "9999-12-31T23:59:59Z"):
-        answer = mesh.owner.get(url, params={"to": never})
-        assert (answer.status_code, answer.json()["code"]) == (422, "range_invalid")
+        assert code_of(mesh.owner.get(url, params={"to": never})) == (422, "range_invalid")
 
 
 def test_windows_shorter_than_a_step_are_merged(mesh):
@@ -507,7 +453,7 @@ def test_windows_shorter_than_a_step_are_merged(mesh):
     for n in range(2):
         sent(a, report_of(mesh.key, {b.vm_key: simple(50_000 + 20_000 * n)}, start + 5 * n, 5))
     url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
-    params = {"from": iso(start), "to": iso(start + 10), "resolution": "window", "statistic": "max"}
+    params = {**span(start, start + 10), "resolution": "window", "statistic": "max"}
     assert mesh.owner.get(url, params=params).json()["outbound"]["delay_ns"] == [70_070]
 
 
