@@ -269,11 +269,6 @@ mod tests {
     }
 
     #[test]
-    fn is_well_formed() {
-        command().debug_assert();
-    }
-
-    #[test]
     fn tasks() {
         assert_eq!(parse(&["run"], &[]).unwrap().0, Task::Run);
         assert_eq!(

@@ -150,21 +150,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_agent_per_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/b");
-        let held = StateDir::open(&path).unwrap();
-        assert_eq!(
-            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o700
-        );
-        let error = StateDir::open(&path).unwrap_err().to_string();
-        assert!(error.contains("in use by another agent"), "{error}");
-        drop(held);
-        StateDir::open(&path).unwrap();
-    }
-
-    #[test]
     fn the_error_names_a_folder_that_cannot_be_created() {
         let error = StateDir::open(Path::new("/proc/nothing"))
             .unwrap_err()

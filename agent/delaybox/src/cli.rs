@@ -216,11 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn is_well_formed() {
-        command().debug_assert();
-    }
-
-    #[test]
     fn the_examples_of_the_help_can_be_run() {
         for args in [
             &["run", "--both", "delay=100us"][..],

@@ -165,11 +165,6 @@ mod tests {
     }
 
     #[test]
-    fn is_well_formed() {
-        command().debug_assert();
-    }
-
-    #[test]
     fn settings_of_both_modes() {
         let Ok(Action::On(log)) = parse(
             "on --interface eth0 --rate 1gbit --mode log-priority --alpha 1.5 --boundaries -9.5,-2,4 --floor 3",

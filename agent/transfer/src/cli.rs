@@ -97,11 +97,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_well_formed() {
-        command().debug_assert();
-    }
-
-    #[test]
     fn takes_its_settings_and_no_others() {
         let run = command().find_subcommand("run").unwrap().clone();
         let known: Vec<_> = run

@@ -46,23 +46,3 @@ impl HardwareOffset {
         Some((sorted[sorted.len() / 2], error_ns as f64 + spread_ns))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_middle_moves_the_line_and_the_spread_is_admitted() {
-        let mut shift = HardwareOffset::default();
-        assert_eq!(shift.at(RawTime(0)), None);
-        for (at, ns) in [500.0, 100.0, 300.0].into_iter().enumerate() {
-            shift.add(RawTime(at as i64), ns, 1_000);
-        }
-        assert_eq!(shift.at(RawTime(5)), Some((300.0, 1_400.0)));
-        (0..KEPT).for_each(|at| shift.add(RawTime(at as i64), 7.0, 900));
-        assert_eq!(shift.at(RawTime(40)), Some((7.0, 900.0)));
-        assert_eq!(shift.at(RawTime(STALE_NS + 100)), None);
-        shift.clear();
-        assert_eq!(shift.at(RawTime(0)), None);
-    }
-}

@@ -112,9 +112,4 @@ mod tests {
             assert!(hull.0.len() < 60, "{} of {n} points kept", hull.0.len());
         }
     }
-
-    #[test]
-    fn touches_nothing_when_empty() {
-        assert_eq!(LowerHull::default().support(0.0), None);
-    }
 }

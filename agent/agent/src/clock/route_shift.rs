@@ -45,30 +45,3 @@ impl RouteShiftDetector {
         Some(middle)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rise(excess: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
-        let mut detector = RouteShiftDetector::default();
-        (0..100).find_map(|i| Some((i, detector.add(f64::from(i), excess(i), 3.0)?)))
-    }
-
-    #[test]
-    fn what_lasts_and_stands_still_is_a_rise() {
-        assert_eq!(rise(|i| 100.0 + f64::from(i % 3)), Some((20, 101.0)));
-        assert_eq!(rise(|i| f64::from(i) * 100.0), None);
-    }
-
-    #[test]
-    fn a_way_back_to_the_base_ends_it() {
-        let mut detector = RouteShiftDetector::default();
-        for i in 0..60 {
-            assert_eq!(detector.add(f64::from(i), 100.0, 3.0), None);
-            if i % 15 == 14 {
-                detector.end();
-            }
-        }
-    }
-}

@@ -208,21 +208,3 @@ pub fn nearest(key: &str) -> Option<&'static str> {
         .filter(|(distance, _)| *distance <= 1 + key.len() / 4)
         .map(|(_, key)| key)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mistyped_key_finds_the_nearest() {
-        let cases = [
-            ("event_prot", Some("event_port")),
-            ("backand", Some("backend")),
-            ("spoolcap", Some("spool_cap")),
-            ("colour", None),
-        ];
-        for (typed, near) in cases {
-            assert_eq!(nearest(typed), near, "{typed}");
-        }
-    }
-}

@@ -292,38 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn the_requests_of_a_fast_path_leave_in_twos() {
-        for (rate_hz, counts) in [(64, [0, 1]), (65, [0, 2]), (128, [0, 2])] {
-            let mut paths = Paths::new(1, rate_hz);
-            let used: Vec<usize> = (0..10_000).map(|ms| paths.used(ms).0).collect();
-            assert!(used.iter().all(|n| counts.contains(n)), "{rate_hz}/s");
-            let sum: usize = used.iter().sum();
-            assert!(sum.abs_diff(10 * rate_hz as usize) <= 2, "{sum}");
-        }
-    }
-
-    #[test]
-    fn the_requests_of_a_slow_path_leave_in_twos_where_asked() {
-        let (mut schedule, key) = (
-            Schedule::default(),
-            FlowKey {
-                path: (1, 0),
-                flow: 0,
-            },
-        );
-        let mut slots = schedule.add_steady(key, 1, 77, Rhythm::of(2, true), RawTime(0));
-        let mut at = Vec::new();
-        for ms in 0..10_000 {
-            while let Some((_, next, _)) = schedule.pop(RawTime(ms * MS), |_| Some(slots)) {
-                slots = next;
-                at.push(ms);
-            }
-        }
-        assert!((18..=22).contains(&at.len()), "2/s: {at:?}");
-        assert!(at.chunks(2).all(|pair| pair[0] == pair[1]), "{at:?}");
-    }
-
-    #[test]
     fn a_slow_path_starts_with_a_second_of_many_and_new_paths_take_turns() {
         let mut paths = Paths::new(1, 1);
         let seconds: Vec<usize> = (1..=6)
@@ -382,15 +350,5 @@ mod tests {
         let (used, left_out) = paths.used(6040);
         assert!(used <= 2, "{used}");
         assert!((635..=641).contains(&left_out), "{left_out}");
-    }
-
-    #[test]
-    fn a_changed_or_removed_path_uses_no_old_slot() {
-        let mut paths = Paths::new(2, 128);
-        paths.schedule.first = 0;
-        paths.slots.retain(|key, _| key.path != (1, 0));
-        paths.add(1, 1, RawTime(0));
-        let used: usize = (0..100).map(|tick| paths.used(tick * 100).0).sum();
-        assert!((9..=10).contains(&used), "{used}");
     }
 }

@@ -14,8 +14,13 @@ use delaybox::line::settings::Order;
 use delaybox::sides::{self, Sides};
 use delaybox::statistics::Report;
 
-/// Run `test` here as root, else this test alone in a separate user namespace.
-pub fn with_namespaces(name: &str, test: impl FnOnce()) {
+/// Run `test`, a closure of a test, here as root, else that test alone in a separate user namespace.
+pub fn with_namespaces<T: FnOnce()>(test: T) {
+    // Such as `packets::counts::a_full_box_drops_and_counts_packets::{{closure}}`.
+    let closure = std::any::type_name::<T>();
+    let name = closure
+        .trim_start_matches("packets::")
+        .trim_end_matches("::{{closure}}");
     if std::fs::read_to_string("/proc/self/status")
         .unwrap()
         .contains("\nUid:\t0\t0")

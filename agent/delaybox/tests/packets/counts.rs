@@ -2,7 +2,7 @@ use crate::boxed::{Boxed, LEFT, RIGHT, drain, with_namespaces};
 
 #[test]
 fn counters_are_exact_in_each_direction() {
-    with_namespaces("counts::counters_are_exact_in_each_direction", || {
+    with_namespaces(|| {
         let boxed = Boxed::between_new("delay=uniform:0,2ms loss=10%", "delay=1ms loss=25%");
         let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
         for socket in [&left, &right] {
@@ -56,7 +56,7 @@ fn counters_are_exact_in_each_direction() {
 
 #[test]
 fn a_full_box_drops_and_counts_packets() {
-    with_namespaces("counts::a_full_box_drops_and_counts_packets", || {
+    with_namespaces(|| {
         let boxed = Boxed::start(&delaybox::config::RawConfig {
             outbound: Some("delay=300ms".to_owned()),
             capacity: Some(10),

@@ -53,73 +53,66 @@ fn service_of_next(socket: &UdpSocket) -> Option<u8> {
 
 #[test]
 fn the_ecn_field_changes_as_asked_and_the_kernel_takes_the_packets() {
-    with_namespaces(
-        "treatment::the_ecn_field_changes_as_asked_and_the_kernel_takes_the_packets",
-        || {
-            for (words, service, least, most) in [
-                ("mark=30%", ECT0, 90, 210),
-                ("mark=100%", 0, 0, 0),
-                ("clear=100%", ECT0, 500, 500),
-                ("delay=1us", ECT0, 0, 0),
-            ] {
-                let boxed = Boxed::between_new(words, "");
-                let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
-                set(&left, libc::IP_TOS, service);
-                set(&right, libc::IP_RECVTOS, 1);
-                let to = right.local_addr().unwrap();
-                let mut services = Vec::new();
-                for _ in 0..500 {
-                    left.send_to(&[7; 8], to).unwrap();
-                    services.extend(service_of_next(&right));
-                }
-                let counted = boxed.stop().outbound.counters;
-                assert_eq!(
-                    services.len(),
-                    500,
-                    "{words}: a wrong checksum would lose packets"
-                );
-                let changed = services
-                    .iter()
-                    .filter(|seen| i32::from(**seen) != service)
-                    .count();
-                assert!((least..=most).contains(&changed), "{words}: {changed}");
-                assert_eq!(counted.ecn_changed_packets, changed as u64, "{words}");
-                if words.starts_with("mark") {
-                    assert!(
-                        services
-                            .iter()
-                            .all(|seen| [service, 3].contains(&i32::from(*seen)))
-                    );
-                }
+    with_namespaces(|| {
+        for (words, service, least, most) in [
+            ("mark=30%", ECT0, 90, 210),
+            ("mark=100%", 0, 0, 0),
+            ("clear=100%", ECT0, 500, 500),
+            ("delay=1us", ECT0, 0, 0),
+        ] {
+            let boxed = Boxed::between_new(words, "");
+            let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
+            set(&left, libc::IP_TOS, service);
+            set(&right, libc::IP_RECVTOS, 1);
+            let to = right.local_addr().unwrap();
+            let mut services = Vec::new();
+            for _ in 0..500 {
+                left.send_to(&[7; 8], to).unwrap();
+                services.extend(service_of_next(&right));
             }
-        },
-    );
+            let counted = boxed.stop().outbound.counters;
+            assert_eq!(
+                services.len(),
+                500,
+                "{words}: a wrong checksum would lose packets"
+            );
+            let changed = services
+                .iter()
+                .filter(|seen| i32::from(**seen) != service)
+                .count();
+            assert!((least..=most).contains(&changed), "{words}: {changed}");
+            assert_eq!(counted.ecn_changed_packets, changed as u64, "{words}");
+            if words.starts_with("mark") {
+                assert!(
+                    services
+                        .iter()
+                        .all(|seen| [service, 3].contains(&i32::from(*seen)))
+                );
+            }
+        }
+    });
 }
 
 #[test]
 fn packets_overtake_the_one_in_front_only_on_request() {
-    with_namespaces(
-        "treatment::packets_overtake_the_one_in_front_only_on_request",
-        || {
-            for (words, least, most) in [("delay=20ms reorder=25%", 60, 190), ("delay=20ms", 0, 0)]
-            {
-                let boxed = Boxed::between_new(words, "");
-                let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
-                let to = right.local_addr().unwrap();
-                for first in (0..1000u32).step_by(2) {
-                    for sequence in [first, first + 1] {
-                        left.send_to(&sequence.to_le_bytes(), to).unwrap();
-                    }
-                    std::thread::sleep(std::time::Duration::from_micros(200));
+    with_namespaces(|| {
+        for (words, least, most) in [("delay=20ms reorder=25%", 60, 190), ("delay=20ms", 0, 0)] {
+            let boxed = Boxed::between_new(words, "");
+            let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
+            let to = right.local_addr().unwrap();
+            for first in (0..1000u32).step_by(2) {
+                for sequence in [first, first + 1] {
+                    left.send_to(&sequence.to_le_bytes(), to).unwrap();
                 }
-                let seen = drain(&right);
-                let crowded = boxed.crowded_out(1);
-                let counted = boxed.stop().outbound.counters;
-                assert_eq!(counted.sent_packets, seen.len() as u64 + crowded);
-                let descents = seen.windows(2).filter(|pair| pair[0] > pair[1]).count();
-                assert!((least..=most).contains(&descents), "{words}: {descents}");
-                assert_eq!(counted.reordered_packets == 0, descents == 0);
+                std::thread::sleep(std::time::Duration::from_micros(200));
             }
-        },
-    );
+            let seen = drain(&right);
+            let crowded = boxed.crowded_out(1);
+            let counted = boxed.stop().outbound.counters;
+            assert_eq!(counted.sent_packets, seen.len() as u64 + crowded);
+            let descents = seen.windows(2).filter(|pair| pair[0] > pair[1]).count();
+            assert!((least..=most).contains(&descents), "{words}: {descents}");
+            assert_eq!(counted.reordered_packets == 0, descents == 0);
+        }
+    });
 }

@@ -26,17 +26,6 @@ fn mend_disk(folder: &Path, aside: &Path) {
 }
 
 #[test]
-fn the_oldest_comes_first_and_stays_until_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (spool, _) = filled(folder.path(), MIB, 9..=11);
-    assert_eq!(spool.oldest(), Some((9, report(9))));
-    assert_eq!(spool.oldest(), Some((9, report(9))));
-    assert!(spool.remove(9));
-    assert!(!spool.remove(9));
-    assert_eq!(spool.oldest(), Some((10, report(10))));
-}
-
-#[test]
 fn reports_outlive_the_process_and_partial_files_do_not() {
     let folder = tempfile::tempdir().unwrap();
     drop(filled(folder.path(), MIB, 1..=3)); // as after kill -9
