@@ -1,6 +1,5 @@
 """Tests of the agent as responder: ptpd, ptp4l and another agent measure it by unicast negotiation."""
 
-import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,17 +45,6 @@ def scene() -> Iterator[Scene]:
         yield Scene(responder, client, ptpd, ptp4l, since_s)
 
 
-def test_ptpd_measures_the_delay_that_our_client_measures(scene: Scene) -> None:
-    both = [statistics.median(scene.ptpd.raw_delays_ns(kind)) for kind in ("S", "D")]
-    assert scene.ptpd.is_slave
-    _alike(sum(both) / 2, scene)
-
-
-@pytest.mark.parametrize("program", daemons.PTP4L)
-def test_ptp4l_measures_the_delay_that_our_client_measures(scene: Scene, program: str) -> None:
-    _alike(statistics.median(scene.ptp4l[program].raw_delays_ns()), scene)
-
-
 @pytest.mark.parametrize("program", daemons.PTP4L)
 def test_no_client_takes_our_time_scale_for_tai(scene: Scene, program: str) -> None:
     # All hosts share a clock; read as TAI without an offset, ours would look 37 s wrong.
@@ -73,14 +61,10 @@ def test_ptp4l_renews_its_grants(scene: Scene, program: str) -> None:
     wait_until("measurements under later grants", lambda: len(client.raw_delays_ns()) - before > RATE_HZ)
 
 
+def test_ptpd_is_served(scene: Scene) -> None:
+    assert scene.ptpd.is_slave
+
+
 def test_standard_clients_cost_our_own_client_nothing(scene: Scene) -> None:
     windows = scene.client.await_windows(5, scene.since_s + 1)
     assert [sum(window.round_trip.lost) for window in windows] == [0] * 5
-
-
-def _alike(delay_ns: float, scene: Scene) -> None:
-    """Check a one-way delay against half our round trip at the same rate, within what a busy machine adds."""
-    windows = scene.client.await_windows(5, scene.since_s + 1)
-    ours_ns = statistics.median(window.round_trip.mean_ns[0] for window in windows) / 2
-    assert delay_ns > 0
-    assert ours_ns / 8 < delay_ns < ours_ns * 8
