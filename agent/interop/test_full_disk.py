@@ -2,7 +2,7 @@
 
 import time
 
-from agents import BINARY, Fleet
+from agents import Fleet
 from laboratory import Lab, wait_until
 
 # Mount a separate disk over the state folder, write the state of an agent that has run before, and fill the disk.
@@ -32,25 +32,3 @@ def test_reports_reach_the_backend_although_the_disk_is_full() -> None:
         assert metrics["sinemora_agent_reports_dropped_total"] == 0
         assert metrics["sinemora_agent_reports_sent_total"] > 0
         assert min(report.sequence for report in client.reports()) > 7
-
-
-# Fill the disk of an agent that starts for the first time, with a token.
-_NO_ROOM = r"""
-mount -t tmpfs -o size=64k,mode=700 tmpfs "$1"
-cat /dev/zero > "$1/fill" 2> /dev/null || true
-exec "$2" run --state-dir "$1" --backend http://127.0.0.1:1 --token "sme_$3" --metrics-listen off
-"""
-
-
-def test_a_first_start_on_a_full_disk_fails_before_the_token_is_used() -> None:
-    with Lab() as lab:
-        state = lab.folder / "state"
-        state.mkdir(mode=0o700)
-        process = lab.host("new").start(
-            ["unshare", "--mount", "sh", "-c", _NO_ROOM, "sh", state, BINARY, "x" * 43], "agent"
-        )
-        wait_until("it ends", lambda: not process.running)
-        output = process.output()
-        assert "No space left on device" in output
-        assert "free space on that disk" in output
-        assert "127.0.0.1:1" not in output

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use sinemora_native::{
-    BINS, Histogram, MAX_VALUE_NS, OddLength, Sketch, bin_of, is_ordered, lower_of, summarise,
-    value_of, width_of,
+    BINS, Histogram, MAX_VALUE_NS, OddLength, Sketch, bin_of, lower_of, value_of, width_of,
 };
 
 fn hex(bytes: &[u8]) -> String {
@@ -156,44 +155,4 @@ fn every_count_is_kept_exactly() {
 #[test]
 fn half_a_word_is_refused() {
     assert_eq!(Sketch::from_bytes(&[0, 1, 2]), Err(OddLength(3)));
-}
-
-#[test]
-fn sketches_in_one_array_are_read_as_each_alone() {
-    let mut numbers = values(11, 20_000).into_iter();
-    let mut below = |limit: i64| numbers.next().unwrap() % limit;
-    for turn in 0..500 {
-        let sketches: Vec<Vec<u16>> = (0..below(8))
-            .map(|_| {
-                let mut words: Vec<u16> = (0..below(5))
-                    .map(|_| (below(30) << 5 | below(32)) as u16)
-                    .collect();
-                if turn % 2 == 0 {
-                    words.sort_by_key(|word| word >> 5);
-                }
-                words
-            })
-            .collect();
-        let words = sketches.concat();
-        let lengths: Vec<i64> = sketches.iter().map(|words| words.len() as i64).collect();
-        let ordered = sketches
-            .iter()
-            .all(|words| words.is_sorted_by_key(|word| word >> 5));
-        assert_eq!(is_ordered(&words, &lengths), Some(ordered));
-        if !ordered {
-            continue;
-        }
-        let at = [0.0, 0.5, 0.9, 0.999, 1.0];
-        let found = summarise(&words, &lengths, &at).unwrap();
-        for (group, words) in sketches.iter().enumerate() {
-            let mut alone = Histogram::default();
-            alone.add_words(words);
-            let mut bins = [-1; 5];
-            alone.quantiles(&at, |q, bin| bins[q] = i64::from(bin));
-            assert_eq!(found.totals[group], alone.total() as i64);
-            for (q, bin) in bins.into_iter().enumerate() {
-                assert_eq!(found.bins[q * sketches.len() + group], bin);
-            }
-        }
-    }
 }

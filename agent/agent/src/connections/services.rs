@@ -206,17 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn short_connections_count_and_a_port_scanner_leaves_no_row() {
-        let short = |cookie| open(cookie, 5, (40_000, 80), (0, 0));
-        let scan = |port: u16| open(port.into(), 6, (40_000, port), (0, 0));
-        let ended: Vec<_> = (70_000..70_003)
-            .map(short)
-            .chain((1..2_000).map(scan))
-            .collect();
-        assert_eq!(rows_of(&[reading(&[], &ended)]), [(5, 80, false, 3, 0, 0)]);
-    }
-
-    #[test]
     fn rows_are_bounded_and_what_is_left_out_is_said() {
         let ports = |peer: u32| {
             (1..=20).map(move |port| {

@@ -5,11 +5,10 @@ const S: i64 = 1_000 * MS;
 /// The true lead of the backend's clock at the start.
 const TRUE: i64 = 1_700_000_000 * S;
 
-/// A machine and a backend in true time; the local clock shows true time minus the time it stood still.
+/// A machine and a backend in true time.
 struct World {
     lead: BackendLead,
     now: i64,
-    lost: i64,
     backend_step: i64,
     steps: Vec<i64>,
 }
@@ -19,7 +18,6 @@ impl World {
         Self {
             lead: BackendLead::default(),
             now: 0,
-            lost: 0,
             backend_step: 0,
             steps: Vec::new(),
         }
@@ -27,18 +25,12 @@ impl World {
 
     /// Poll: the request takes `there`, the backend holds it for `held`, the answer takes `back`.
     fn poll(&mut self, there: i64, held: i64, back: i64) {
-        self.poll_in_pause(there, held, back, 0);
-    }
-
-    /// Poll, and the local clock stands still for `paused` meanwhile.
-    fn poll_in_pause(&mut self, there: i64, held: i64, back: i64, paused: i64) {
-        let sent_ns = self.now - self.lost;
+        let sent_ns = self.now;
         let answered = self.now + there + held;
         self.now = answered + back;
-        self.lost += paused;
         let answer = TimedAnswer {
             sent_ns,
-            received_ns: self.now - self.lost,
+            received_ns: self.now,
             held_ns: held,
             backend_ns: answered + TRUE + self.backend_step,
         };
@@ -52,9 +44,9 @@ impl World {
 
     /// Return the error of the estimate, and its bound, ms.
     fn error_and_bound_ms(&self) -> (i64, i64) {
-        let shown = self.now - self.lost + self.lead.ns().unwrap();
+        let shown = self.now + self.lead.ns().unwrap();
         let error = shown - (self.now + TRUE + self.backend_step);
-        let bound = self.lead.error_ns(self.now - self.lost);
+        let bound = self.lead.error_ns(self.now);
         (error / MS, bound.map_or(-1, |bound| bound as i64 / MS))
     }
 
@@ -138,28 +130,6 @@ fn a_step_of_the_backends_clock_is_followed_at_once_by_sharp_answers_only() {
         world.poll(2 * MS, 0, 2 * MS);
         world.assert_right(10);
     }
-}
-
-#[test]
-fn a_machine_that_stood_still_is_right_after_one_quick_answer() {
-    // Its hypervisor stops it, so no clock of its own counts the time.
-    let mut world = started();
-    world.poll_in_pause(2 * MS, 25 * S, 2 * MS, 20 * S);
-    let (error, bound) = world.error_and_bound_ms();
-    assert_eq!(bound, -1, "the bound is unknown");
-    assert!(error <= 0);
-    assert!(world.lead.needs_answer(world.now - world.lost));
-    world.poll(2 * MS, 0, 2 * MS);
-    world.assert_right(10);
-}
-
-#[test]
-fn a_pause_between_polls_is_found_by_the_next_answer() {
-    let mut world = started();
-    world.wait(20 * S);
-    world.lost += 20 * S;
-    world.poll(2 * MS, 0, 2 * MS);
-    world.assert_right(10);
 }
 
 #[test]

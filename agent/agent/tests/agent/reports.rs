@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use prost::Message;
 
-use crate::backend::{FakeBackend, Reply, Request, json, problem, reply};
+use crate::backend::{FakeBackend, Reply, Request, problem, reply};
 use sinemora_agent::backoff::Backoff;
 use sinemora_agent::counters::{Counters, EventKind};
 use sinemora_agent::report::{Pace, RefusedReports, Spool, Uploader};
@@ -84,41 +84,6 @@ fn reports_go_oldest_first_and_leave_the_spool_when_acknowledged() {
     assert_eq!(world.spool.size(), (0, 0));
     assert_eq!(world.counters.reports_sent.load(Relaxed), 4);
     assert!(world.counters.last_report_at_s.load(Relaxed) > 0);
-}
-
-#[test]
-fn a_report_that_a_gateway_has_queued_is_counted_apart() {
-    let backend = FakeBackend::by_turn(|asked| {
-        let how = if asked == 2 { "stored" } else { "queued" };
-        reply(204).with("Sinemora-Acknowledged", how)
-    });
-    let mut world = World::new(&backend, &[(1, "one"), (2, "two"), (3, "three")]);
-    (0..3).for_each(|_| drop(backend.next()));
-    world.finish();
-    assert_eq!(world.spool.size(), (0, 0));
-    assert_eq!(world.counters.reports_sent.load(Relaxed), 3);
-    assert_eq!(world.counters.reports_queued.load(Relaxed), 2);
-}
-
-#[test]
-fn a_page_in_place_of_the_backend_costs_no_report() {
-    let backend = FakeBackend::by_turn(|asked| {
-        let page = |status| reply(status).with("Content-Type", "text/html");
-        match asked {
-            1 => page(200),
-            2 => page(400),
-            3 => json(200, &serde_json::json!({"status": "maintenance"})),
-            4 => json(400, &serde_json::json!({"code": "maintenance"})),
-            _ => reply(204),
-        }
-    });
-    let mut world = World::new(&backend, &[(1, "one"), (2, "two")]);
-    let bodies: Vec<String> = (0..6).map(|_| body(&backend.next()).to_owned()).collect();
-    assert_eq!(bodies, ["one", "one", "one", "one", "one", "two"]);
-    world.finish();
-    let counters = &world.counters;
-    assert_eq!(counters.reports_sent.load(Relaxed), 2);
-    assert_eq!(counters.reports_refused.load(Relaxed), 0);
 }
 
 #[test]

@@ -222,14 +222,6 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_has_a_time_a_direction_and_a_change() {
-        let scheduled =
-            Scheduled::parse("30s inbound delay=uniform:1us,2us", Order::parse).unwrap();
-        assert_eq!(scheduled.at_ns, 30_000_000_000);
-        assert_eq!(scheduled.order.lines, [Direction::Inbound.index()]);
-    }
-
-    #[test]
     fn what_is_wrong_is_named() {
         for (text, expected) in [
             ("delay", "key=value"),

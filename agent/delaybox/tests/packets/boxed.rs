@@ -10,7 +10,6 @@ use delaybox::appliance::{Appliance, Command, Snapshot};
 use delaybox::config::RawConfig;
 use delaybox::control::Remote;
 use delaybox::error::Error;
-use delaybox::line::settings::Order;
 use delaybox::sides::{self, Sides};
 use delaybox::statistics::Report;
 
@@ -70,13 +69,6 @@ impl Boxed {
             inbound: Some(inbound.to_owned()),
             ..RawConfig::default()
         })
-    }
-
-    pub fn order(&self, text: &str) {
-        assert!(
-            self.remote
-                .send(Command::Apply(Order::parse(text).unwrap()))
-        );
     }
 
     pub fn stop(self) -> Report {
