@@ -45,6 +45,15 @@ fn filed(aggregator: &mut WindowAggregator, backend_ns: i64) -> Option<i64> {
     Some(slot.started_at_s)
 }
 
+/// Close the only window and return its summary, by a clock that is ours.
+fn summary(aggregator: &mut WindowAggregator) -> MeshWindow {
+    let window = aggregator.close(30 * S).pop().unwrap();
+    let clock = clock();
+    aggregator
+        .summarise(window, |_| Some(&clock), 500_000)
+        .unwrap()
+}
+
 fn closed(aggregator: &mut WindowAggregator, backend_ns: i64) -> Vec<i64> {
     aggregator
         .close(backend_ns)
@@ -176,10 +185,8 @@ fn a_window_has_the_least_precise_origin_of_its_timestamps() {
             };
             aggregator.record(&slot, peer_key, Flow::ONLY, &outcome);
         }
-        let window = aggregator.close(30 * S).pop().unwrap();
-        let clock = clock();
-        let summary = aggregator.summarise(window, |_| Some(&clock), 500_000);
-        assert_eq!(summary.unwrap().timestamp_source, expected, "{sources:?}");
+        let source = summary(&mut aggregator).timestamp_source;
+        assert_eq!(source, expected, "{sources:?}");
     }
 }
 
@@ -220,11 +227,7 @@ fn the_summary_holds_every_peer_in_order_and_each_direction() {
         aggregator.record(&slot, *peer_key, Flow::ONLY, outcome);
     }
     aggregator.release_slot(&slot);
-    let window = aggregator.close(30 * S).pop().unwrap();
-    let clock = clock();
-    let summary = aggregator
-        .summarise(window, |_| Some(&clock), 500_000)
-        .unwrap();
+    let summary = summary(&mut aggregator);
     assert_eq!(
         (summary.mesh_key, summary.started_at_s, summary.window_s),
         (7, 10, 10)
@@ -288,11 +291,7 @@ fn flows_are_reported_if_there_is_more_than_one() {
         let slot = aggregator.take_slot(12 * S).unwrap();
         aggregator.record(&slot, *peer_key, *flow, outcome);
     }
-    let window = aggregator.close(30 * S).pop().unwrap();
-    let clock = clock();
-    let summary = aggregator
-        .summarise(window, |_| Some(&clock), 500_000)
-        .unwrap();
+    let summary = summary(&mut aggregator);
     assert_eq!(summary.flows, [1, 3]);
     let [outbound, inbound] = [summary.outbound_flows, summary.inbound_flows].map(Option::unwrap);
     assert_eq!(outbound.count, [1, 2, 0, 3]);
@@ -332,11 +331,7 @@ fn syncs_of_a_standard_responder_are_counted_apart_from_round_trips() {
         let slot = aggregator.take_slot(12 * S).unwrap();
         aggregator.record(&slot, 3, Flow::ONLY, &outcome);
     }
-    let window = aggregator.close(30 * S).pop().unwrap();
-    let clock = clock();
-    let summary = aggregator
-        .summarise(window, |_| Some(&clock), 500_000)
-        .unwrap();
+    let summary = summary(&mut aggregator);
     let [outbound, inbound, round_trip] =
         [summary.outbound, summary.inbound, summary.round_trip].map(Option::unwrap);
     assert_eq!((outbound.sent[0], outbound.lost[0]), (5, -1));
