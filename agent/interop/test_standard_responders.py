@@ -1,6 +1,5 @@
 """Tests of the agent as client: it measures ptpd, ptp4l and facebook/time's ptp4u by unicast negotiation."""
 
-import statistics
 from collections.abc import Iterator
 
 import pytest
@@ -33,21 +32,9 @@ def windows() -> Iterator[list[MeshWindow]]:
 
 
 @pytest.mark.parametrize("name", RESPONDERS)
-def test_the_round_trip_is_that_of_our_own_responder(windows: list[MeshWindow], name: str) -> None:
-    theirs, ours = (_median_ns(windows, key) for key in (RESPONDERS[name], OURS))
-    assert theirs > 0
-    assert ours / 8 < theirs < ours * 8
-
-
-@pytest.mark.parametrize("name", RESPONDERS)
 def test_the_clock_of_the_responder_is_ours_whatever_its_time_scale(windows: list[MeshWindow], name: str) -> None:
     # All hosts share a clock; ptp4u and ptp4l announce TAI, which is 37 s ahead.
     places = [(window, list(window.peer_keys).index(RESPONDERS[name])) for window in windows]
     offsets_ns = [window.offset_from_peer_ns[place] for window, place in places if window.offset_from_peer_ns]
     assert offsets_ns
     assert max(map(abs, offsets_ns)) < 1e8
-
-
-def _median_ns(windows: list[MeshWindow], key: int) -> float:
-    """Return the median of a peer's mean round trips, ns."""
-    return statistics.median(window.round_trip.mean_ns[list(window.peer_keys).index(key)] for window in windows)

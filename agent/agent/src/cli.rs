@@ -307,23 +307,6 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_beats_the_environment_which_beats_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("agent.toml");
-        std::fs::write(&file, "name = 'f'\nevent_port = 3\ninsecure_http = true").unwrap();
-        let env = [
-            ("SINEMORA_AGENT_CONFIG", file.to_str().unwrap()),
-            ("SINEMORA_AGENT_EVENT_PORT", "2"),
-        ];
-        let (_, layers) = parse(&["run", "--name", "a"], &env).unwrap();
-        let text = |key: &str| layers.get(key).map(|raw| raw.text.as_str());
-        assert_eq!(
-            (text("name"), text("event_port"), text("insecure_http")),
-            (Some("a"), Some("2"), Some("true"))
-        );
-    }
-
-    #[test]
     fn a_switch_takes_a_value_or_none() {
         for (args, expected) in [
             (&["run", "--insecure-http"][..], "true"),

@@ -248,25 +248,4 @@ mod tests {
             (45, 300, 45)
         );
     }
-
-    #[test]
-    fn sources_of_time_are_empty_until_known() {
-        let counters = Counters::default();
-        assert_eq!(
-            (
-                counters.timestamp_source(),
-                counters.clock_source().as_str()
-            ),
-            ("", "")
-        );
-        counters.set_timestamp_source(TimestampSource::Kernel);
-        counters.set_clock_source("tsc");
-        assert_eq!(
-            (
-                counters.timestamp_source(),
-                counters.clock_source().as_str()
-            ),
-            ("kernel", "tsc")
-        );
-    }
 }

@@ -84,3 +84,14 @@ fn unlisted_hint(fault: &str) -> &'static str {
         ""
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_of_version_1_is_explained() {
+        let hint = unlisted_hint("Other(OtherError(UnsupportedCertVersion))");
+        assert!(hint.contains("of X.509 version 1: make one of version 3"));
+    }
+}

@@ -101,18 +101,6 @@ mod tests {
     }
 
     #[test]
-    fn reads_between_estimates_and_before_the_first_but_not_beyond() {
-        let mut history = History::default();
-        assert_eq!(history.at(0.0), None);
-        history.push(estimate(10.0, 100.0));
-        history.push(estimate(12.0, 140.0));
-        assert_eq!(history.at(11.0).map(|e| e.offset_ns), Some(120.0));
-        assert_eq!(history.at(9.0).map(|e| e.offset_ns), Some(90.0));
-        assert_eq!(history.at(12.0), None);
-        assert_eq!(estimate(10.0, 100.0).moved_to(13.0).offset_ns, 130.0);
-    }
-
-    #[test]
     fn keeps_two_minutes_at_any_rate_of_estimates() {
         let mut history = History::default();
         for i in 0..10_000 {

@@ -1,6 +1,5 @@
 //! The estimate against clocks whose truth is known.
 
-use super::super::Direction;
 use super::super::simulated::{Event, Outcome, S, World};
 use super::*;
 
@@ -116,44 +115,6 @@ fn a_slow_path_without_a_first_burst_settles_too() {
         outcome.error_ns < 4.0 * US && outcome.outside == 0,
         "{outcome:?}"
     );
-}
-
-#[test]
-fn a_route_change_is_reported_once_with_its_direction_and_size() {
-    let scenarios: [(Happens, bool, f64); 3] = [
-        (
-            |t, _| inbound(within(t, 80.0, 1e9) * 100.0 * US),
-            true,
-            100.0 * US,
-        ),
-        (
-            |t, _| inbound(within(t, 80.0, 1e9) * -40.0 * US),
-            true,
-            -40.0 * US,
-        ),
-        (
-            |t, _| Event {
-                queue_out_ns: within(t, 80.0, 1e9) * 100.0 * US,
-                ..Event::default()
-            },
-            false,
-            100.0 * US,
-        ),
-    ];
-    for (happens, inbound, by_ns) in scenarios {
-        for rate_hz in [16, 128] {
-            let outcome = run(rate_hz, 120, happens);
-            let [(at_s, Change::Route(change))] = outcome.changes[..] else {
-                panic!("{outcome:?}");
-            };
-            assert!((80.0..=105.0).contains(&at_s), "{at_s}");
-            assert_eq!(change.direction == Direction::Inbound, inbound);
-            assert!(
-                (change.by_ns - by_ns).abs() < by_ns.abs() / 10.0,
-                "{change:?}"
-            );
-        }
-    }
 }
 
 #[test]

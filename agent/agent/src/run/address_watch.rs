@@ -27,21 +27,3 @@ fn is_here(address: IpAddr) -> bool {
     let any_port = SocketAddr::new(address, 0);
     !UdpSocket::bind(any_port).is_err_and(|error| error.kind() == ErrorKind::AddrNotAvailable)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_of_this_machine_is_here_and_one_of_documentation_is_not() {
-        assert!(is_here([127, 0, 0, 1].into()));
-        assert!(!is_here([192, 0, 2, 1].into()));
-    }
-
-    #[test]
-    fn a_stop_ends_the_wait() {
-        let stop = Stop::default();
-        stop.set();
-        assert!(!await_loss([192, 0, 2, 1].into(), &stop));
-    }
-}

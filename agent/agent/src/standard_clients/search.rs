@@ -56,24 +56,3 @@ impl Search {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_that_nobody_listens_on_is_closed() {
-        let free = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let to = free.local_addr().unwrap();
-        let silent = Search::begin(to, b"?", RawTime(0));
-        assert_eq!(silent.reason(RawTime(1)), None);
-        assert_eq!(silent.reason(RawTime(SEARCH_NS)), Some(NoService::Silent));
-        drop(free);
-        let closed = Search::begin(to, b"?", RawTime(0));
-        let found = (0..100).find_map(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-            closed.reason(RawTime(1))
-        });
-        assert_eq!(found, Some(NoService::Closed));
-    }
-}

@@ -298,17 +298,7 @@ fn the_kernels_timestamps_are_used_again_once_they_come() {
 }
 
 #[test]
-fn a_port_in_use_is_named_with_what_to_do() {
-    let first = bind("127.0.0.1:0", Stamps::Received);
-    let error = Socket::bind(first.local(), Stamps::Received)
-        .unwrap_err()
-        .to_string();
-    let port = first.local().port();
-    assert!(
-        error.contains(&format!("127.0.0.1:{port} is in use")),
-        "{error}"
-    );
-    assert!(error.contains("event_port"), "{error}");
+fn a_port_that_cannot_be_bound_is_named_with_what_to_do() {
     let error = Socket::bind("192.0.2.1:5".parse().unwrap(), Stamps::Received)
         .unwrap_err()
         .to_string();

@@ -63,21 +63,6 @@ fn closed(aggregator: &mut WindowAggregator, backend_ns: i64) -> Vec<i64> {
 }
 
 #[test]
-fn a_window_waits_from_its_end_until_it_is_handed_over() {
-    let mut aggregator = WindowAggregator::new(1, 10);
-    let slot = aggregator.take_slot(9 * S).unwrap();
-    assert_eq!(
-        [9, 10].map(|at_s| aggregator.has_due_window(at_s * S)),
-        [false, true]
-    );
-    assert!(closed(&mut aggregator, 11 * S).is_empty());
-    aggregator.release_slot(&slot);
-    assert!(aggregator.has_due_window(11 * S));
-    assert_eq!(closed(&mut aggregator, 11 * S), [0]);
-    assert!(!aggregator.has_due_window(11 * S));
-}
-
-#[test]
 fn windows_are_half_open_and_aligned() {
     let mut aggregator = WindowAggregator::new(1, 10);
     assert_eq!(

@@ -117,18 +117,4 @@ mod tests {
             assert_eq!(delays.inbound_ns, Some(inbound_ns));
         }
     }
-
-    #[test]
-    fn each_direction_needs_its_packet_and_the_offset_at_its_time() {
-        let timestamps = Timestamps {
-            outbound: Some(Leg {
-                local: RawTime(1_000),
-                remote_ns: 1_300,
-            }),
-            inbound: None,
-        };
-        let delays = timestamps.delays(|at| (at == RawTime(1_000)).then_some(-200));
-        assert_eq!((delays.outbound_ns, delays.inbound_ns), (Some(100), None));
-        assert_eq!(timestamps.delays(|_| None), Delays::default());
-    }
 }

@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -274,58 +274,6 @@ fn the_holder_of_the_pinned_key_is_trusted_whatever_its_certificate_says() {
     let error = ask_with(&url, &trust(other.unwrap())).unwrap_err();
     assert!(
         error.contains("not the one of ca_pin: copy a new line"),
-        "{error}"
-    );
-}
-
-/// Serve TLS with openssl, which takes certificates that rustls does not serve.
-fn with_openssl(folder: &Path) -> (Child, SocketAddr) {
-    let at = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let server = Command::new("openssl")
-        .args([
-            "s_server",
-            "-quiet",
-            "-cert",
-            "server.pem",
-            "-key",
-            "server.key",
-            "-accept",
-        ])
-        .arg(at.to_string())
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .spawn()
-        .expect("openssl, which the toolchain installs");
-    let until = Instant::now() + PATIENCE;
-    while TcpStream::connect(at).is_err() {
-        assert!(Instant::now() < until, "openssl does not serve {at}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    (server, at)
-}
-
-#[test]
-fn a_certificate_of_version_1_is_explained() {
-    let own = tempfile::tempdir().unwrap();
-    authority(own.path(), "backend.test");
-    openssl(
-        own.path(),
-        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out server.pem",
-    );
-    let (mut server, at) = with_openssl(own.path());
-    let answer = ask(
-        &format!("https://{at}"),
-        Some(own.path().join("ca.pem")),
-        true,
-    );
-    server.kill().unwrap();
-    server.wait().unwrap();
-    let error = answer.unwrap_err();
-    assert!(
-        error.contains("of X.509 version 1: make one of version 3"),
         "{error}"
     );
 }
