@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { CONTRACT } from '~/testing/recorded'
 import { POLICIES, policyOf, SIMULATED_POLICIES } from './policies'
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 test('every policy of the API has a name and a line', () => {
-  const { components } = JSON.parse(read('backend/openapi.json'))
-  const ids: string[] = components.schemas.Policy.enum
+  const ids: string[] = CONTRACT.components.schemas.Policy.enum
   expect(ids.length).toBeGreaterThan(1)
   for (const id of ids) expect(POLICIES[id]?.line, id).toMatch(/\.$/)
 })

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
+import { CONTRACT } from './recorded'
 
 const SOURCE = join(__dirname, '..')
-const CONTRACT = join(SOURCE, '../../backend/openapi.json')
 
 /** Components that are reached by an action for editors, or whose page tells viewers that they cannot use it. */
 const BEHIND_AN_ACTION = new Map([
@@ -30,7 +30,7 @@ const methodOf = (call: string) => call.toLowerCase().replace('client.', '').rep
 
 /** Hooks of `api/` that call an operation which viewers are refused. */
 function editingHooks(): string[] {
-  const { paths } = JSON.parse(readFileSync(CONTRACT, 'utf8'))
+  const { paths } = CONTRACT
   const hooks = files
     .filter(({ name }) => name.startsWith('api/'))
     .flatMap(({ text }) => text.split(/^export /m).slice(1))

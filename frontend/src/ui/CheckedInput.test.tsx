@@ -1,21 +1,31 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { formatCount } from '~/lib/units'
-import { fill, screen, show, userEvent, waitFor } from '~/testing/page'
+import { fill, press, screen, show, userEvent, waitFor } from '~/testing/page'
 import { longest } from './CheckedInput'
 import { NumberField } from './NumberField'
 
 const onSubmit = vi.fn((event: React.FormEvent) => event.preventDefault())
+beforeEach(() => {
+  onSubmit.mockClear()
+})
 
-const form = () =>
+const formOf = (fields: React.ReactNode) =>
   show(
     <form onSubmit={onSubmit}>
+      {fields}
+      <Button type="submit">Create rule</Button>
+    </form>,
+  )
+
+const form = () =>
+  formOf(
+    <>
       <TextInput label="Name" required />
       <NumberField label="Windows" min={1} max={60} defaultValue={99} />
       <NativeSelect label="Mesh" data={[{ value: '', label: '' }, 'demo']} required />
-      <Button type="submit">Create rule</Button>
-    </form>,
+    </>,
   )
 
 /** A form whose server refuses every name. */
@@ -36,7 +46,7 @@ function Refused() {
   )
 }
 
-const send = () => userEvent.click(screen.getByRole('button', { name: 'Create rule' }))
+const send = () => press('Create rule')
 
 test('every field that keeps a form from being sent shows the reason below it; the first has the focus', async () => {
   form()
@@ -79,47 +89,33 @@ test.each([
     'Enter an address that begins with https:// or http://.',
   ],
 ])('a wrong value of field %# is explained in the words of the console', async (field, message) => {
-  show(
-    <form onSubmit={onSubmit}>
-      {field}
-      <Button type="submit">Create rule</Button>
-    </form>,
-  )
+  formOf(field)
   await send()
   expect(screen.getByRole('alert').textContent).toBe(message)
 })
 
 test('a text that is too long is kept, and says how long it is and may be', async () => {
-  const sent = vi.fn((event: React.FormEvent) => event.preventDefault())
-  show(
-    <form onSubmit={sent}>
-      <TextInput label="Name" {...longest(10)} />
-      <Button type="submit">Create rule</Button>
-    </form>,
-  )
+  formOf(<TextInput label="Name" {...longest(10)} />)
   const name = screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' })
   await userEvent.click(name)
   await userEvent.paste('0123456789 and more')
   expect(name.value).toBe('0123456789 and more')
   expect(screen.getByRole('alert').textContent).toBe('Too long: 19 characters, at most 10 are allowed.')
   await send()
-  expect(sent).not.toHaveBeenCalled()
+  expect(onSubmit).not.toHaveBeenCalled()
   await userEvent.clear(name)
   await userEvent.paste(' 🦉123456789 ')
   expect(screen.queryByRole('alert')).toBeNull()
   await send()
-  expect(sent).toHaveBeenCalledOnce()
+  expect(onSubmit).toHaveBeenCalledOnce()
 })
 
 test('a wrong field in closed details is shown', async () => {
-  const { container } = show(
-    <form onSubmit={onSubmit}>
-      <details>
-        <summary>Advanced</summary>
-        <NumberField label="Seed" required />
-      </details>
-      <Button type="submit">Create rule</Button>
-    </form>,
+  const { container } = formOf(
+    <details>
+      <summary>Advanced</summary>
+      <NumberField label="Seed" required />
+    </details>,
   )
   await send()
   expect(container.querySelector('details')?.open).toBe(true)
@@ -146,12 +142,7 @@ test('no form has a field that changes what was typed', () => {
 })
 
 test('a required text of spaces is no value; an emptied form is checked again', async () => {
-  const { container } = show(
-    <form onSubmit={onSubmit}>
-      <TextInput label="Name" required defaultValue="first" />
-      <Button type="submit">Create rule</Button>
-    </form>,
-  )
+  const { container } = formOf(<TextInput label="Name" required defaultValue="first" />)
   const name = screen.getByRole<HTMLInputElement>('textbox', { name: /^Name/ })
   await fill(name, '   ')
   await send()

@@ -13,30 +13,22 @@ import { ActionError, Failed } from './State'
 
 const DOING = { mutate: vi.fn(), isPending: false, error: null, reset: vi.fn() }
 
-test('a confirmation names the effect, and acts only on its own button', async () => {
+test('a confirmation names the effect and why it failed, and acts only on its own button', async () => {
+  const error = new Error('The VM is in use.')
   const onClose = vi.fn()
   const mutate = vi.fn((_: string, { onSuccess }: { onSuccess: () => void }) => onSuccess())
   show(
-    <Confirm title="Delete a-1" action="Delete" about="7" doing={{ ...DOING, mutate }} onClose={onClose}>
+    <Confirm title="Delete a-1" action="Delete" about="7" doing={{ ...DOING, error, mutate }} onClose={onClose}>
       The VM is removed.
     </Confirm>,
   )
   const dialog = within(screen.getByRole('dialog', { name: 'Delete a-1' }))
   expect(dialog.getByText('The VM is removed.')).toBeTruthy()
   expect(mutate).not.toHaveBeenCalled()
+  expect(dialog.getByRole('alert').textContent).toContain('The VM is in use.')
   await userEvent.click(dialog.getByRole('button', { name: 'Delete' }))
   expect(mutate.mock.calls[0]?.[0]).toBe('7')
   expect(onClose).toHaveBeenCalledOnce()
-})
-
-test('a failed confirmation shows the reason and stays open', () => {
-  const error = new Error('The VM is in use.')
-  show(
-    <Confirm title="Delete a-1" action="Delete" about="7" doing={{ ...DOING, error }} onClose={() => {}}>
-      The VM is removed.
-    </Confirm>,
-  )
-  expect(screen.getByRole('alert').textContent).toContain('The VM is in use.')
 })
 
 test('records are a table with named rows and columns, the current row marked', () => {

@@ -15,10 +15,6 @@ test('a band follows its high edge forwards and its low edge backwards', () => {
   expect(bandPath({ x: [0, 100], low: [0, 0], high: [1, 1] }, to)).toBe('M10,5L110,5L110,55L10,55Z')
 })
 
-test('nothing to draw is nothing drawn', () => {
-  expect(linePath({ x: [], y: [] }, to)).toBe('')
-})
-
 const curve = { x: [0, 40, 40.001, 140.001], y: [1, 1, 0.95, 0.55] }
 
 test.each([
@@ -31,12 +27,9 @@ test.each([
   expect(valueAt(curve, at)).toBeCloseTo(value, 9)
 })
 
-test.each([-1, 141])('at %d µs, outside its points, it says nothing', (at) => {
-  expect(valueAt(curve, at)).toBeNull()
-})
-
-test('a curve without points has no value anywhere', () => {
-  expect(valueAt({ x: [], y: [] }, 0)).toBeNull()
+test('outside its points a curve says nothing, and without points nothing is drawn', () => {
+  expect([valueAt(curve, -1), valueAt(curve, 141), valueAt({ x: [], y: [] }, 0)]).toEqual([null, null, null])
+  expect(linePath({ x: [], y: [] }, to)).toBe('')
 })
 
 test('marks of a distribution are those percentiles', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
 import { deviations, meshHealth, openIncident, pairs } from '~/testing/overview'
 import { fail, hang, mockApi, recorded, reply, screen, showPage, userEvent, within } from '~/testing/page'
@@ -207,28 +207,25 @@ test('applications and agents that need attention are links', async () => {
   expect(needs.getByRole('link', { name: 'c-3' }).getAttribute('href')).toBe('/vms/c-3')
 })
 
-describe('parts load and fail on their own', () => {
-  test('a heading is there while the overview loads; the parts follow together', async () => {
-    mockApi({ 'GET /v1/overview': hang, 'GET /v1/overview/applications': hang })
-    await showPage(<OverviewPage />)
-    expect(await screen.findByRole('heading', { level: 1, name: 'Overview' })).toBeTruthy()
-    const names = screen.getAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
-    expect(names).toEqual(['Meshes'])
-  })
+test('a heading is there while the overview loads; the parts follow together', async () => {
+  mockApi({ 'GET /v1/overview': hang, 'GET /v1/overview/applications': hang })
+  await showPage(<OverviewPage />)
+  expect(await screen.findByRole('heading', { level: 1, name: 'Overview' })).toBeTruthy()
+  const names = screen.getAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
+  expect(names).toEqual(['Meshes'])
+})
 
-  test('failed applications leave the meshes as they are, and are tried again', async () => {
-    let failures = 1
-    mockApi(
-      responses([meshHealth()], {
-        'GET /v1/overview/applications': () =>
-          failures-- > 0 ? fail(500, 'Out of disk.') : reply(200, NO_APPLICATIONS),
-      }),
-    )
-    await showPage(<OverviewPage />)
-    const card = within(await screen.findByRole('region', { name: 'Applications, worst first' }))
-    expect((await card.findByRole('alert')).textContent).toContain('Out of disk.')
-    expect(await screen.findByText('All 30 paths of demo measured; no open incidents.')).toBeTruthy()
-    await userEvent.click(card.getByRole('button', { name: 'Try again' }))
-    expect(await card.findByText('No applications yet.')).toBeTruthy()
-  })
+test('failed applications leave the meshes as they are, and are tried again', async () => {
+  let failures = 1
+  mockApi(
+    responses([meshHealth()], {
+      'GET /v1/overview/applications': () => (failures-- > 0 ? fail(500, 'Out of disk.') : reply(200, NO_APPLICATIONS)),
+    }),
+  )
+  await showPage(<OverviewPage />)
+  const card = within(await screen.findByRole('region', { name: 'Applications, worst first' }))
+  expect((await card.findByRole('alert')).textContent).toContain('Out of disk.')
+  expect(await screen.findByText('All 30 paths of demo measured; no open incidents.')).toBeTruthy()
+  await userEvent.click(card.getByRole('button', { name: 'Try again' }))
+  expect(await card.findByText('No applications yet.')).toBeTruthy()
 })

@@ -20,30 +20,23 @@ const find = async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Find moves' }))
 }
 
-test('a search that fails gives the reason, and the form keeps its choices', async () => {
-  const sent = await open({
-    'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
-  })
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Judge paths by' }), 'p99')
-  await find()
-  expect(await screen.findByText('No application runs on this mesh.')).toBeTruthy()
-  expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Judge paths by' }).value).toBe('p99')
-  expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99' }])
-})
-
-test('a problem names the limits whose relaxation would help', async () => {
-  await open({
-    'GET /v1/jobs/j': {
-      id: 'j',
-      state: 'failed',
-      problem: { detail: '2 tasks find no place (cache).', relax: ['add 2 slots', 'unpin tasks of cache'] },
-    },
-  })
-  await find()
-  expect(
-    await screen.findByText('2 tasks find no place (cache). It would do to: add 2 slots; unpin tasks of cache.'),
-  ).toBeTruthy()
-})
+test.each([
+  [{ detail: 'No application runs on this mesh.' }, 'No application runs on this mesh.'],
+  [
+    { detail: '2 tasks find no place (cache).', relax: ['add 2 slots', 'unpin tasks of cache'] },
+    '2 tasks find no place (cache). It would do to: add 2 slots; unpin tasks of cache.',
+  ],
+])(
+  'a search that fails gives the reason and what would help, and the form keeps its choices',
+  async (problem, words) => {
+    const sent = await open({ 'GET /v1/jobs/j': { id: 'j', state: 'failed', problem } })
+    await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Judge paths by' }), 'p99')
+    await find()
+    expect(await screen.findByText(words)).toBeTruthy()
+    expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Judge paths by' }).value).toBe('p99')
+    expect(bodiesOf(sent, 'POST /v1/recommendations')).toMatchObject([{ policy: 'best', risk: 'p99' }])
+  },
+)
 
 test('a search is cancelled: the button waits for the worker, then the end is shown', async () => {
   let job = { id: 'j', state: 'running', progress: 0.1, cancel_requested: false }

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { CONTRACT } from '~/testing/recorded'
 import { type ApiContract, fieldsOf, matching, objectsIn, operationsByTag, typeOf } from './contract'
 import { samplesOf } from './languages'
 
-const contract: ApiContract = JSON.parse(
-  readFileSync(`${import.meta.dirname}/../../../../backend/openapi.json`, 'utf8'),
-)
+const contract: ApiContract = CONTRACT
 const groups = operationsByTag(contract)
 const operations = groups.flatMap(([, listed]) => listed)
 

@@ -15,17 +15,13 @@ async function enter() {
   return router
 }
 
-test('k leaves only the page, and links keep the mode', async () => {
+test('k leaves only the page, links keep the mode, and Escape ends it', async () => {
   const router = await enter()
   expect(navigation()).toBeNull()
   expect(screen.getByRole('main')).toBeDefined()
   expect(router.state.location.search).toMatchObject({ kiosk: true })
   await act(() => router.navigate({ to: '/vms' }))
   expect(router.state.location.search).toMatchObject({ kiosk: true })
-})
-
-test('Escape leaves the mode', async () => {
-  const router = await enter()
   await userEvent.keyboard('{Escape}')
   await waitFor(() => expect(bar()).not.toBeNull())
   expect(router.state.location.search).not.toHaveProperty('kiosk')
