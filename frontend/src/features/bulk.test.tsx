@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
-import { fail, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { fail, mockApi, recordedItem, reply, screen, showPage, userEvent, within } from '~/testing/page'
 import { IncidentsPage } from './alerts/incidents/IncidentsPage'
 import { ReceiversPage } from './alerts/receivers/ReceiversPage'
 import { RulesPage } from './alerts/rules/RulesPage'
@@ -69,15 +69,7 @@ const CASES: Case[] = [
     (action): Case => ({
       page: <RulesPage mesh="m" onMesh={nothing} />,
       list: 'GET /v1/alert-rules',
-      row: {
-        condition: { kind: 'silent', metric: 'loss', statistic: 'p50' },
-        scope: {},
-        severity: 'critical',
-        enabled: action === 'Disable',
-        version: 4,
-        windows_x: 1,
-        windows_y: 1,
-      },
+      row: recordedItem('/v1/alert-rules', { enabled: action === 'Disable', version: 4 }),
       action,
       sent: 'PATCH /v1/alert-rules/one',
       body: { enabled: action === 'Enable' },

@@ -1,16 +1,21 @@
 import { expect, test } from 'vitest'
-import type { Mesh } from '~/api/types'
-import { bodiesOf, fail, fill, hang, mockApi, refuse, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import {
+  bodiesOf,
+  fail,
+  fill,
+  hang,
+  mockApi,
+  recorded,
+  refuse,
+  reply,
+  screen,
+  showPage,
+  userEvent,
+  within,
+} from '~/testing/page'
 import { MeshSettingsPage } from './MeshSettingsPage'
 
-const MESH = {
-  id: 'm',
-  name: 'demo',
-  window_s: 10,
-  rate_hz: 8,
-  spike_threshold_ns: 500_000,
-  loss_deadline_ms: 1_000,
-} as Mesh
+const MESH = recorded('/v1/meshes/{mesh_id}', { id: 'm', name: 'demo', remove_gone_after_s: null })
 
 test('a mesh can be deleted although its members cannot be read', async () => {
   mockApi({ 'GET /v1/meshes/m/roster': () => fail(503, 'The database is away.'), 'GET /v1/vms': [] })
@@ -89,7 +94,7 @@ test.each([
     'GET /v1/vms': [],
     'PATCH /v1/meshes/m': () => refuse('remove_gone_after_s', 'At least 300.'),
   })
-  await showPage(<MeshSettingsPage mesh={{ ...MESH, remove_gone_after_s: before } as Mesh} etag="1" />)
+  await showPage(<MeshSettingsPage mesh={{ ...MESH, remove_gone_after_s: before }} etag="1" />)
   const field = await screen.findByRole('spinbutton', { name: /^Remove VMs gone/ })
   await userEvent.clear(field)
   if (typed) await userEvent.type(field, typed)

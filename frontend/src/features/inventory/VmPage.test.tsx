@@ -83,12 +83,11 @@ function hostWaits(p99_us: (number | null)[], stalled: number | null) {
   const none = p99_us.map(() => null)
   const series = (values: (number | null)[]) => ({ count: none, p50_us: none, p99_us: values, max_us: none })
   const shares = p99_us.map((value) => (value === null ? null : stalled))
-  return {
-    ...{ vm_id: 'web', resolution_s: 10, points_at: p99_us.map((_, at) => `2026-11-20T10:40:${at}0Z`) },
+  return recorded('/v1/vms/{vm_id}/host-waits', {
+    ...{ resolution_s: 10, points_at: p99_us.map((_, at) => `2026-11-20T10:40:${at}0Z`) },
     ...{ wake: series(p99_us), receive: series(p99_us), send: series(none), queue: series(none) },
     ...{ stalled_ratio: shares, steal_ratio: none, pressure_ratio: shares, throttled_ratio: none },
-    ...{ softirq_squeezed: none, receive_drops: none, stalls: [] },
-  }
+  })
 }
 
 function traffic(sent: (number | null)[], received: (number | null)[], name: string | null = 'eth0') {

@@ -1,38 +1,25 @@
 import { expect, test } from 'vitest'
-import type { Direction, Path } from '~/api/types'
+import type { Path } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
-import { mockApi, screen, showPage, within } from '~/testing/page'
+import { mockApi, recorded, screen, showPage, within } from '~/testing/page'
 import { CellDetail } from './CellDetail'
 
 const A = { id: 'a', name: 'a-1', zone: 'a' }
 const B = { id: 'b', name: 'b-1', zone: 'b' }
-const DELAYS = {
-  min_ns: 80_100,
-  mean_ns: 84_250,
-  p50_ns: 84_200,
-  p90_ns: 90_000,
-  p99_ns: 99_000,
-  max_ns: 1_200_300,
-  sd_ns: 145.853,
+const RECORDED = recorded('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}')
+const DELAYS = { p50_ns: 84_200, p99_ns: 99_000, sd_ns: 145.853, count: 78 }
+const OUTBOUND = {
+  ...{ ...RECORDED.outbound, ...DELAYS, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 2 },
 }
-const OUTBOUND = { ...DELAYS, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 2, count: 78 }
 const PATH = {
-  started_at: '2026-11-20T23:10:20Z',
-  window_s: 10,
-  outbound: OUTBOUND as Direction,
-  inbound: { ...OUTBOUND, asymmetry_source: 'hardware', p99_ns: null, lost: 0, count: 80 } as Direction,
-  round_trip: { ...DELAYS, count: 78 },
+  ...{ ...RECORDED, started_at: '2026-11-20T23:10:20Z', window_s: 10, outbound: OUTBOUND, no_service: null },
+  inbound: { ...OUTBOUND, asymmetry_source: 'hardware', p99_ns: null, lost: 0, count: 80 },
+  round_trip: { ...RECORDED.round_trip, ...DELAYS },
 } as Path
 
 const CHANGE = {
-  state: 'measured',
-  value_ns: 84_200,
-  baseline_ns: 80_000,
-  deviation_ns: 4_200,
-  dead_band_ns: 5_000,
-  basis: 'last_day',
-  steps: 22,
-  is_unusual: false,
+  ...recorded('/v1/meshes/{mesh_id}/deviations').items[0],
+  ...{ value_ns: 84_200, baseline_ns: 80_000, deviation_ns: 4_200, basis: 'last_day', steps: 22, is_unusual: false },
 }
 const answers = (change: object = CHANGE) => mockApi({ 'GET /v1/meshes/m/deviations/a/b': change })
 

@@ -1,18 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Direction, Path } from '~/api/types'
-import { mockApi, screen, showPage } from '~/testing/page'
+import type { Direction } from '~/api/types'
+import { mockApi, recorded, screen, showPage } from '~/testing/page'
 import { NewestWindow } from './NewestWindow'
 
 const DIRECTION = { p50_ns: 84_200, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 0, count: 80 }
-const PATH = {
-  source: { id: 'a', name: 'a-1' },
-  target: { id: 'b', name: 'b-1' },
-  started_at: '2026-11-20T23:10:20Z',
-  window_s: 10,
-  outbound: DIRECTION as Direction,
-  inbound: DIRECTION as Direction,
-  round_trip: { p50_ns: 168_400, count: 80 },
-} as Path
+const PATH = recorded('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
+  ...{ outbound: DIRECTION, inbound: DIRECTION, timestamp_source: null },
+})
 
 test.each([
   ['hardware', 'by the network card, as packets pass the wire.'],

@@ -12,28 +12,15 @@ const [WEB, DB] = [end('1', 'web-1'), end('2', 'db-1')]
 const PATH = recorded('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
   ...{ source: WEB, target: DB, started_at: null, outbound: null, inbound: null, round_trip: null, by_flow: [] },
 })
+const [BINS] = recorded('/v1/meshes/{mesh_id}/distribution').items
 const direction = (source: string, target: string, min: number, p99: number) => ({
-  selection: `path:${source}:${target}`,
-  title: `${source} → ${target}`,
-  count: 900,
-  min_ns: min,
-  mean_ns: min + 5_000,
-  max_ns: p99,
-  sd_ns: 2_000,
-  clock_error_ns: 4_000,
+  ...{ ...BINS, selection: `path:${source}:${target}`, title: `${source} → ${target}`, min_ns: min },
   quantiles_ns: { p1: min, p25: min, p50: min + 1_000, p90: min + 2_000, p99, p999: p99 },
-  bins: { low: [min], high: [p99], count: [900], cumulative: [1] },
 })
 
 const application = (id: string, cost: number | null) => ({
-  id,
-  name: `application ${id}`,
-  path_links: 1,
-  links: 4,
-  performance: 0.82,
-  cost,
-  objective: id === 'a' ? 0.9 : null,
-  below_objective: id === 'a' ? true : null,
+  ...{ id, name: `application ${id}`, path_links: 1, links: 4, performance: 0.82, cost },
+  ...{ objective: id === 'a' ? 0.9 : null, below_objective: id === 'a' ? true : null },
 })
 
 const SPIKE = {

@@ -1,15 +1,9 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, mockApi, recordedItem, reply, screen, showPage, userEvent } from '~/testing/page'
 import { UserMenu } from './UserMenu'
 
-const own = (id: string, name: string, is_current: boolean) => ({
-  id,
-  key: 1,
-  name,
-  role: 'viewer',
-  is_current,
-  deletion_at: null,
-})
+const own = (id: string, name: string, is_current: boolean) =>
+  recordedItem('/v1/tenants', { id, name, is_current, role: 'viewer', deletion_at: null })
 
 test('the account menu switches to another tenant and loads everything anew', async () => {
   const assign = vi.fn()

@@ -13,14 +13,9 @@ const RESULT = recorded(
 )
 const side = (mean: number) => ({ mean, low: mean - 0.1, high: mean + 0.1, windows: 1 })
 const CACHE = {
-  application: { id: 'a', name: 'cache' },
-  objective: 0.5,
-  before: side(0.16),
-  after: side(0.4),
+  ...{ application: { id: 'a', name: 'cache' }, objective: 0.5, before: side(0.16), after: side(0.4) },
   gain: { before: side(0.16), after: side(0.4), gain: side(0.24), probability: 0.5, doubts: [] },
-  below_objective: true,
-  waiting: 0,
-  beyond: 0,
+  ...{ below_objective: true, waiting: 0, beyond: 0 },
 }
 const MESH = {
   'GET /v1/meshes': [{ id: 'm', name: 'new' }],
