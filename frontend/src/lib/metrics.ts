@@ -33,7 +33,7 @@ const SHARE = { ...DELAY, scale: 'linear', least: 0.001, format: formatRatio } a
 const FACTS: Record<Coding, Facts> = {
   deviation: {
     ...CHANGE,
-    name: strings.deviation,
+    name: strings.changeFromUsual,
     about: strings.deviationHint,
     least: 20_000,
     hasStatistic: false,
@@ -44,7 +44,7 @@ const FACTS: Record<Coding, Facts> = {
   loss: { ...SHARE, name: strings.loss, about: strings.lossHint, hasStatistic: false },
   clock_error: { ...DELAY, name: strings.clockError, about: strings.clockErrorHint, hasStatistic: false },
   jitter: { ...DELAY, name: strings.jitter, about: strings.jitterHint },
-  predicted_loss: { ...SHARE, name: strings.predictedLoss, about: strings.predictedLossHint, least: 0.01 },
+  predicted_loss: { ...SHARE, name: strings.performanceLost, about: strings.predictedLossHint, least: 0.01 },
   difference: { ...CHANGE, name: strings.difference, about: strings.differenceHint },
   loss_difference: {
     ...CHANGE,

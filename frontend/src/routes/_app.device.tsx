@@ -5,7 +5,7 @@ import { strings } from '~/features/shell/strings'
 import { searchParser } from '~/lib/searchParams'
 
 export const Route = createFileRoute('/_app/device')({
-  staticData: { title: strings.device, help: 'api/README#signing-in' },
+  staticData: { title: strings.connectDevice, help: 'api/README#signing-in' },
   validateSearch: searchParser<{ code?: string }>({ code: v.pipe(v.string(), v.regex(/^[A-Za-z -]{8,20}$/)) }),
   component: Device,
 })

@@ -45,7 +45,7 @@ const COMPONENTS: Record<ReferencePart['component'], string> = {
 }
 
 const percent = (share: number) => `${share * 100}%`
-const fromTo = (low: number, high: number) => strings.fromTo(formatDelay(low), formatDelay(high))
+const fromTo = (low: number, high: number) => strings.interval(formatDelay(low), formatDelay(high))
 
 /** One direction: where its delay comes from, over what was published of such components and clouds. */
 export function LatencyBudget({ budget, reference, publishedSource, brief = false }: Props) {

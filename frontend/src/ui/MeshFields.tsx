@@ -43,7 +43,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
       />
       <Choice
         name="rate_hz"
-        label={<Term of="exchange">{strings.rateHertz}</Term>}
+        label={<Term of="exchange">{strings.exchangesPerSecond}</Term>}
         data={RATES.map(String)}
         defaultValue={String(rateHz)}
         error={problem('rate_hz')}

@@ -27,7 +27,7 @@ const PLACES: Record<PathClass, string> = {
 
 /** Return one delay, or from the smallest to the largest of several. */
 function extentWords([low, high]: Extent): string {
-  return low === high ? formatDelay(low) : strings.fromTo(formatDelay(low), formatDelay(high))
+  return low === high ? formatDelay(low) : strings.interval(formatDelay(low), formatDelay(high))
 }
 
 /** One's own one-way delays over those that were published of the same provider and path class. */

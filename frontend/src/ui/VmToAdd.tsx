@@ -27,7 +27,7 @@ export function VmToAdd({ label, vms, none, next, onAdd }: Props) {
       searchable
       limit={MOST}
       nothingFoundMessage={strings.noSuchVm}
-      data={(vms ?? []).map(({ id, name, zone }) => ({ value: id, label: strings.vmInZone(name, zone) }))}
+      data={(vms ?? []).map(({ id, name, zone }) => ({ value: id, label: strings.inZone(name, zone) }))}
       value={null}
       onChange={(vmId) => vmId && onAdd(vmId)}
       w={320}

@@ -26,7 +26,7 @@ export function DevicePage({ code, onCode }: { code: string | undefined; onCode:
     refetchOnReconnect: false,
   })
   return (
-    <Page title={strings.title} lead={strings.lead}>
+    <Page title={strings.connectDevice} lead={strings.lead}>
       {code !== undefined && login.isPending ? (
         <Loading what={strings.code.toLowerCase()} />
       ) : login.data && code !== undefined ? (
@@ -91,7 +91,7 @@ function Decision({ login, onAnother }: { login: DeviceLogin; onAnother: () => v
     [strings.asked, formatMoment(asked, clock)],
     [strings.account, strings.actsAs(session?.user.email ?? '', login.role, login.tenant_name)],
     [strings.scope, login.role === 'viewer' ? strings.read : strings.write],
-    [strings.until, strings.days(login.key_valid_days)],
+    [strings.validFor, strings.days(login.key_valid_days)],
   ] as const
   return (
     <Panel title={strings.question(login.device_name)}>
@@ -132,7 +132,7 @@ function Decided({ login, isAllowed }: { login: DeviceLogin; isAllowed: boolean 
       >
         {isAllowed ? strings.connectedLead : strings.refusedLead}
       </Notice>
-      {isAllowed && <TextLink to="/api-keys">{strings.keys}</TextLink>}
+      {isAllowed && <TextLink to="/api-keys">{strings.apiKeys}</TextLink>}
     </Panel>
   )
 }

@@ -1,7 +1,9 @@
 /** Texts of the confirmation of a device. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
-  title: 'Connect a device',
+  ...words,
   lead: 'Let a program on a device without a browser act for you. Enter the code that it shows.',
   code: 'Code of the device',
   codeExample: 'WDJB-MJHT',
@@ -18,7 +20,6 @@ export const strings = {
   scope: 'May',
   read: 'read',
   write: 'read and change',
-  until: 'Valid for',
   days: (days: number) => `${days} days, or until you delete its key under API keys`,
   allow: 'Connect',
   refuse: 'Refuse',
@@ -26,5 +27,4 @@ export const strings = {
   connectedLead: 'It signs in within a few seconds. You can close this page.',
   refused: (device: string) => `${device} is refused.`,
   refusedLead: 'It gets no key. If you did not start this login, somebody may have asked you to confirm theirs.',
-  keys: 'API keys',
 }

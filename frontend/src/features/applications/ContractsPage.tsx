@@ -24,7 +24,7 @@ export function ContractsPage({ month, onMonth }: Props) {
     <Page title={strings.contracts} lead={month ? strings.ofMonth(month) : strings.ofLastDays}>
       <Choice
         label={strings.month}
-        none={strings.lastDays}
+        none={strings.last30Days}
         data={monthsBefore(new Date(), month)}
         value={month ?? ''}
         onChange={(value) => onMonth(value || undefined)}

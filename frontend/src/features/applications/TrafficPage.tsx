@@ -31,7 +31,10 @@ export function TrafficPage({ mesh, onMesh }: { mesh: string | undefined; onMesh
   const meshes = useQuery(meshesQuery)
   const meshId = mesh ?? meshes.data?.[0]?.id ?? ''
   const traffic = useQuery(trafficQuery(meshId))
-  if (!meshes.data) return <Unloaded query={meshes} title={strings.title} what={strings.lower} failed={strings.title} />
+  if (!meshes.data)
+    return (
+      <Unloaded query={meshes} title={strings.foundInTraffic} what={strings.lower} failed={strings.foundInTraffic} />
+    )
   if (meshes.data.length === 0) {
     return (
       <Empty title={strings.noMesh} action={<ButtonLink to="/onboarding">{strings.newMesh}</ButtonLink>}>
@@ -40,7 +43,7 @@ export function TrafficPage({ mesh, onMesh }: { mesh: string | undefined; onMesh
     )
   }
   return (
-    <Page title={strings.title} lead={strings.lead}>
+    <Page title={strings.foundInTraffic} lead={strings.lead}>
       {meshes.data.length > 1 && (
         <Choice label={strings.mesh} value={meshId} onChange={onMesh} data={named(meshes.data)} w={260} />
       )}
@@ -100,7 +103,7 @@ function Proposals({ meshId, items }: { meshId: string; items: TrafficProposal[]
   const search = (keys: string[]) => ({ mesh: meshId, proposals: keys.join(',') })
   return (
     <RecordList
-      label={strings.title}
+      label={strings.foundInTraffic}
       rows={items}
       id={({ key }) => key}
       bulk={
@@ -216,8 +219,8 @@ function Maps({ meshId, items }: { meshId: string; items: TrafficProposal[] }) {
   )
   const position = changePositions(changes, facts('deviation').least)
   const keys = [
-    { label: strings.slower, colour: colourOf(theme, 0.9) },
-    { label: strings.faster, colour: colourOf(theme, 0.1) },
+    { label: strings.slowerThanUsual, colour: colourOf(theme, 0.9) },
+    { label: strings.fasterThanUsual, colour: colourOf(theme, 0.1) },
     { label: strings.usual, colour: 'var(--line-strong)' },
   ]
   return (

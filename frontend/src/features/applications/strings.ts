@@ -33,7 +33,6 @@ export const strings = {
   budget: 'Budget left',
   month: 'Month (UTC)',
   ofMonth: (month: string) => `What became of each contract in ${month}.`,
-  lastDays: 'Last 30 days',
   ofLastDays: 'What became of each contract in the last 30 days.',
   noContracts: 'No contracts yet. Open an application and state one.',
   theApplication: 'The application',

@@ -1,16 +1,15 @@
 /** Texts of the page of proposals from traffic. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
-  title: 'Found in traffic',
+  ...words,
   lower: 'proposals from traffic',
   lead: 'Applications that connections between your VMs suggest. Agents count connections and bytes by VM and port, never contents.',
-  mesh: 'Mesh',
   notCounted: 'Agents do not count connections yet. Switch it on in the settings of the',
   tenant: 'tenant',
   notCountedEnd: 'and proposals appear here after a few minutes.',
-  noMesh: 'No mesh yet',
   noMeshLead: 'Connections are counted between the VMs of a mesh: create a mesh first.',
-  newMesh: 'New mesh',
   nothing: (counted: string, vms: string) =>
     `No applications seen yet: agents on ${counted} of ${vms} VMs have reported connections. An application needs traffic in two windows of 30 s.`,
   elsewhere: (share: string) =>
@@ -21,8 +20,6 @@ export const strings = {
   map: 'Who talks to whom',
   mapLead:
     'Wide lines carry more traffic. Colours are changes of the delay from usual, in the direction that changed more.',
-  slower: 'Slower than usual',
-  faster: 'Faster than usual',
   usual: 'As usual',
   unknown: 'Not known',
   mapOf: (name: string, links: number, changed: number) =>
@@ -36,7 +33,6 @@ export const strings = {
   proposals: 'proposals',
   port: 'Port',
   servers: 'Servers',
-  clients: 'Clients',
   share: 'Share of traffic',
   seen: 'Seen',
   state: 'State',
@@ -49,7 +45,6 @@ export const strings = {
   add: 'Add as one application',
   application: 'Application',
   addOne: 'Add…',
-  dismiss: 'Dismiss',
   restore: 'Bring back',
   follows: (vms: number) =>
     `${vms} VMs with the links that traffic has. Tasks follow: one is added where a client appears, and waits where one is gone.`,

@@ -19,7 +19,6 @@ export const strings = {
   apply: 'Apply',
   action: 'Action',
   more: 'Load more',
-  empty: 'empty',
   hidden: 'changed (secret)',
   change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
   detail: (field: string, value: string) => `${field}: ${value}`,

@@ -27,8 +27,8 @@ export function MoversView({ meshId, parameters: { by, time }, clock }: ViewProp
           </Empty>
         ) : (
           [
-            { title: strings.slower, rows: items.filter(({ deviation_ns }) => (deviation_ns ?? 0) > 0) },
-            { title: strings.faster, rows: items.filter(({ deviation_ns }) => (deviation_ns ?? 0) < 0) },
+            { title: strings.slowerThanUsual, rows: items.filter(({ deviation_ns }) => (deviation_ns ?? 0) > 0) },
+            { title: strings.fasterThanUsual, rows: items.filter(({ deviation_ns }) => (deviation_ns ?? 0) < 0) },
           ]
             .filter(({ rows }) => rows.length > 0)
             .map(({ title, rows }) => (

@@ -16,8 +16,6 @@ export const strings = {
   series: 'Time series',
   variability: 'Variability',
   movers: 'Largest changes',
-  slower: 'Slower than usual',
-  faster: 'Faster than usual',
   seriesLead: 'Values over time for several paths or zone pairs.',
   distributionLead: 'All delays in the range, as a cumulative distribution and a histogram.',
   variabilityLead: 'Standard deviation of delay within 1 minute, 10 minutes and 1 hour.',

@@ -138,7 +138,7 @@ const minutesOf = (seconds: number | null) => (seconds === null ? '' : String(se
 const measurementLines = (mesh: Measurement) => ({
   [strings.name]: mesh.name,
   [shared.windowSeconds]: String(mesh.window_s),
-  [shared.rateHertz]: String(mesh.rate_hz),
+  [shared.exchangesPerSecond]: String(mesh.rate_hz),
   [strings.spikeThreshold]: String(mesh.spike_threshold_ns / 1_000),
   [strings.lossDeadline]: String(mesh.loss_deadline_ms),
   [strings.removeGoneAfter]: minutesOf(mesh.remove_gone_after_s) || shared.never,

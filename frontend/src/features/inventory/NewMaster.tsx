@@ -40,7 +40,7 @@ export function NewMaster({ onDone }: { onDone: () => void }) {
         <TextInput {...field('probe_address')} label={strings.address} placeholder="10.0.0.9" required w={150} />
         <Choice
           {...field('responder')}
-          label={strings.ptpProtocol}
+          label={strings.protocol}
           data={{ ieee1588: strings.unicastNegotiation, sptp: strings.sptp }}
           w={190}
         />

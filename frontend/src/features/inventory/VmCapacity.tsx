@@ -25,7 +25,7 @@ export function VmCapacity({ vmId }: { vmId: string }) {
   return (
     <Panel title={strings.capacity}>
       <p className={pageStyles.lead}>
-        {strings.lead} <WordLink to="/recommendations">{strings.recommendations}</WordLink>
+        {strings.lead} <WordLink to="/recommendations">{strings.findBetterPlacements}</WordLink>
       </p>
       <QueryResult query={query} what={strings.capacityLower}>
         {(capacity) => (

@@ -24,7 +24,7 @@ export function VmTokenBucket({ vmId }: { vmId: string }) {
   // An answer of "none" is null, which a query result takes for no answer.
   const query = useQuery({ ...tokenBucketQuery(vmId), select: (bucket) => ({ bucket }) })
   return (
-    <Panel title={strings.bucket}>
+    <Panel title={strings.tokenBucket}>
       <p className={pageStyles.lead}>
         {strings.bucketLead} <WordLink to="/advisors/shaping">{strings.detect}</WordLink>
       </p>
@@ -48,7 +48,7 @@ function Forecast({ bucket }: { bucket: TokenBucket }) {
     <>
       <Notice tone={needsAttention(forecast) ? 'warn' : 'info'}>{forecastWords(forecast)}</Notice>
       <dl className={styles.facts}>
-        <dt>{strings.tokens}</dt>
+        <dt>{strings.tokensLeft}</dt>
         <dd>
           {tokensWords(bucket, forecast)},{' '}
           {strings.between(bytes(forecast.tokens_min_kb), bytes(forecast.tokens_max_kb))}
@@ -74,9 +74,9 @@ const linesOf = ({ rate_mbit, burst_kb, direction, source }: Shape): Record<stri
   rate_mbit === null
     ? {}
     : {
-        [strings.rate]: String(rate_mbit),
-        [strings.depth]: String(burst_kb),
-        [strings.direction]: strings.directions[direction],
+        [strings.rateMbit]: String(rate_mbit),
+        [strings.depthKb]: String(burst_kb),
+        [strings.tokensFor]: strings.directions[direction],
         [strings.source]: strings.sources[source],
       }
 
@@ -118,7 +118,7 @@ function BucketForm({ vmId, bucket }: FormProps) {
         <Fragment key={edited.formKey}>
           <NumberField
             {...wrong('rate_mbit')}
-            label={strings.rate}
+            label={strings.rateMbit}
             defaultValue={edited.initial.rate_mbit ?? ''}
             min={0.000001}
             max={1e6}
@@ -128,7 +128,7 @@ function BucketForm({ vmId, bucket }: FormProps) {
           />
           <NumberField
             {...wrong('burst_kb')}
-            label={<Term of="token bucket">{strings.depth}</Term>}
+            label={<Term of="token bucket">{strings.depthKb}</Term>}
             defaultValue={edited.initial.burst_kb ?? ''}
             min={2}
             max={1e9}
@@ -138,7 +138,7 @@ function BucketForm({ vmId, bucket }: FormProps) {
           />
           <Choice
             name="direction"
-            label={strings.direction}
+            label={strings.tokensFor}
             defaultValue={edited.initial.direction}
             data={strings.directions}
           />

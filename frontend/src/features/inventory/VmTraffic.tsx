@@ -35,7 +35,7 @@ export function VmTraffic({ vmId }: { vmId: string }) {
 /** "1.20 Mbit/s to 4.00 Mbit/s" */
 function extentWords(values: Values): string | null {
   const summed = summary(values)
-  return summed && strings.rateRange(formatBitRate(summed.least), formatBitRate(summed.most))
+  return summed && strings.range(formatBitRate(summed.least), formatBitRate(summed.most))
 }
 
 function Chart({ traffic, range }: { traffic: Traffic; range: TimeRange }) {

@@ -1,10 +1,11 @@
 /** Texts of the capacity of a VM. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
-  capacity: 'Capacity',
+  ...words,
   capacityLower: 'the capacity',
   lead: 'Recommendations place tasks on this VM only within its slots, processors and memory.',
-  recommendations: 'Find better placements',
   taken: (taken: string, slots: string) => `${taken} of ${slots} slots taken by tasks of applications.`,
   fields: {
     slots: 'Slots',

@@ -1,6 +1,9 @@
 /** Texts of the waits on a VM itself. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   title: 'Waiting on the host',
   titleOf: (vm: string) => `Waiting on the host: ${vm}`,
   lower: 'the waits on the host',
@@ -10,8 +13,6 @@ export const strings = {
   receive: 'Kernel to program',
   send: 'Program to driver',
   queue: 'Own queue',
-  range: (least: string, most: string) => `${least} to ${most}`,
-  resolution: (seconds: number) => `One point every ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}.`,
   summary: (lines: string) => `Waits on the host over time: ${lines}`,
   stalled: 'Waited for a processor',
   steal: 'Stolen by the hypervisor',

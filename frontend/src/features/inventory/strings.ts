@@ -72,7 +72,6 @@ export const strings = {
     seconds % 60 === 0 ? `One point every ${seconds / 60} min.` : `One point every ${seconds} s.`,
   inMesh: (mesh: string) => `In ${mesh}`,
   costs: 'Costs most',
-  lastHour: 'Last hour',
   noPathPlanned: 'No path is planned: neither this VM nor another of the mesh has an agent.',
   directionSummary: (measured: string, paths: string, median: string, unusual: string, lossy: string) =>
     `${measured} of ${paths} paths measured, median p50 ${median}; ${unusual} unusual, ${lossy} with loss.`,
@@ -113,7 +112,6 @@ export const strings = {
   vmsAndAgents: 'VMs and agents',
   ptpServer: 'PTP server',
   ptpDomain: 'PTP domain',
-  ptpProtocol: 'Protocol',
   unicastNegotiation: 'Unicast negotiation',
   sptp: 'SPTP',
   sptpServer: 'SPTP server',

@@ -1,6 +1,9 @@
 /** Texts of the traffic and the token bucket of a VM. */
 
+import { words } from '~/lib/words'
+
 export const strings = {
+  ...words,
   traffic: 'Traffic',
   trafficLower: 'the traffic',
   trafficLead:
@@ -10,25 +13,17 @@ export const strings = {
     'No traffic reported in this time. Older agents do not count it, nor those with traffic_counters off or that measure over loopback.',
   sent: 'Sent',
   received: 'Received',
-  rateRange: (least: string, most: string) => `${least} to ${most}`,
-  resolution: (seconds: number) => `One point every ${seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`}.`,
   trafficSummary: (lines: string) => `Traffic over time: ${lines}`,
-  bucket: 'Token bucket',
   bucketLower: 'the token bucket',
   bucketLead:
     'What its provider lets the VM send or receive above a base rate, until the tokens are used up. State it, or detect it with bursts; then the tokens left are forecast from the traffic.',
   detect: 'Detect a token bucket',
-  rate: 'Rate (Mbit/s)',
-  depth: 'Depth (kB)',
-  direction: 'Tokens for',
   directions: { sent: 'Sent traffic', received: 'Received traffic' },
   source: 'Known from',
   sources: { stated: 'The provider', detected: 'Bursts' },
   set: 'Set',
   change: 'Change',
-  remove: 'Remove',
   none: 'No token bucket is set.',
-  tokens: 'Tokens left',
   between: (least: string, most: string) =>
     `between ${least} and ${most}: windows have totals, not the order of packets`,
   use: 'Use',

@@ -77,7 +77,7 @@ export function MetricExportList({ rows, edits, manages }: Props) {
         <NoRows next={manages || strings.adminOnly}>{strings.noExports}</NoRows>
       ) : (
         <Records
-          label={strings.title}
+          label={strings.metricExports}
           rows={rows}
           id={({ id }) => id}
           columns={[

@@ -14,11 +14,11 @@ export function MetricExportsPage() {
   const exports = useQuery(metricExportsQuery)
   const role = useRole()
   const edits = useEdits()
-  if (!exports.data) return <Unloaded query={exports} title={strings.title} what={strings.lower} />
+  if (!exports.data) return <Unloaded query={exports} title={strings.metricExports} what={strings.lower} />
   const manages = role === 'admin' || role === 'owner'
   return (
     <Page
-      title={strings.title}
+      title={strings.metricExports}
       lead={strings.lead}
       action={
         manages && (

@@ -25,7 +25,9 @@ export function OpenIncidents({ meshes }: { meshes: readonly MeshHealth[] }) {
   const shown = meshes.flatMap((mesh) => mesh.worst_incidents.map((incident) => ({ mesh, incident }))).slice(0, SHOWN)
   const count = meshes.reduce((sum, mesh) => sum + mesh.open_incidents, 0)
   if (shown.length === 0) {
-    return <p className={pageStyles.lead}>{isMeasured(meshes) ? strings.noIncidents : strings.noIncidentsUnmeasured}</p>
+    return (
+      <p className={pageStyles.lead}>{isMeasured(meshes) ? strings.noOpenIncidents : strings.noIncidentsUnmeasured}</p>
+    )
   }
   return (
     <>

@@ -90,7 +90,6 @@ export const strings = {
   unusualPairs: (count: number, pairs: string) => `${count} of ${pairs} changed from usual.`,
 
   incidentTable: 'Open incidents, worst first',
-  noIncidents: 'No open incidents.',
   noIncidentsUnmeasured: 'Nothing is measured yet, so no incident can open.',
   moreIncidents: (count: number) => `${count} more in the list of incidents.`,
   since: 'Since',
@@ -121,5 +120,4 @@ export const strings = {
   andMore: (count: number) => `and ${count} more`,
 
   loadFailed: (subject: string) => `Failed to load ${subject}.`,
-  tryAgain: 'Try again',
 }

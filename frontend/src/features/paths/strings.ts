@@ -41,7 +41,6 @@ export const strings = {
   peerUnnamed:
     'The agent that answers is of an earlier version and does not name its VM: another VM at its address would not be noticed.',
   sourceOther: (source: string) => `${source}.`,
-  asymmetry: 'Asymmetry',
   asymmetrySummary: (asymmetry: string, source: string) =>
     `${asymmetry} (p50 outbound minus inbound). Asymmetry source: ${source}`,
   countOf: (count: string, total: string) => `${count} of ${total}`,
@@ -85,7 +84,6 @@ export const strings = {
   eachDirection: 'Each direction',
   roundTripOf: (path: string) => `Round trip, ${path}`,
   distance: 'Distance, km',
-  referenceOf: (source: string) => `Reference, not measured here (${source})`,
   referenceLead:
     'What components of hosts and networks take without waiting, as published. A measured delay cannot be divided between them.',
   distanceInvalid: 'Enter 0 to 50,000 km.',

@@ -39,7 +39,7 @@ export function ApiKeysPage() {
           rows={keys.data}
           id={(key) => key.id}
           bulk={{
-            nouns: [strings.keyNoun, strings.keysNoun],
+            nouns: [strings.apiKey, strings.apiKeys],
             name: ({ name }) => name,
             actions: [actOnRows(strings.delete, remove, strings.deleteKeysEffect)],
           }}

@@ -33,7 +33,6 @@ export const strings = {
   distributionSummary: (policies: string, best: string) =>
     `Distribution of average application performance over jobs under ${policies} policies${best}. The table below lists the areas.`,
   lines: 'Lines',
-  policies: 'Policies',
   meanings: 'What the policies do',
   area: 'Area (%)',
   plainArea: 'Plain mean (%)',
@@ -87,7 +86,6 @@ export const strings = {
     `a move gains at least ${points}; ${most === null ? 'no limit of moves' : `at most ${most} moves per round`}`,
   movePrice: 'Price of a move',
   costPoints: (points: string) => `${points} cost points`,
-  seed: 'Seed',
   madeBy: 'Made by',
   codeAndInputs: (version: string, code: string, inputs: string) =>
     `Sinemora ${version}, code ${code}, inputs ${inputs}`,

@@ -28,7 +28,6 @@ export const strings = {
   changeCurve: 'Change curve',
   constraintsViolated: 'Constraints violated.',
   placesFound: 'Placements found.',
-  taskOnVm: (application: string, task: string, vm: string) => `${application} / ${task} on ${vm}`,
   noApplications: 'No applications on this mesh yet.',
   noApplicationsLead: 'Add one to see the effect on it here.',
   beforeAndAfter: 'Applications before and after',

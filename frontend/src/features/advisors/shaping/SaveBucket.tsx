@@ -49,7 +49,7 @@ export function SaveBucket({ bucket, bursts }: Props) {
           }}
         />
         <Choice
-          label={strings.saveDirection}
+          label={strings.tokensFor}
           value={direction}
           data={labelled(strings.saveDirections, DIRECTIONS)}
           onChange={setDirection}

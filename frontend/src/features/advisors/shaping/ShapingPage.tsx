@@ -41,7 +41,7 @@ export function ShapingPage({ search, onSearch }: Props) {
   )
   return (
     <Page title={strings.shaping} lead={strings.shapingLead}>
-      <Panel title={strings.bucket}>
+      <Panel title={strings.tokenBucket}>
         <OpenedFile
           opened={bursts}
           onChange={setBursts}
@@ -59,8 +59,8 @@ export function ShapingPage({ search, onSearch }: Props) {
           <>
             <p className={pageStyles.lead}>{strings.knownLead}</p>
             <div className={pageStyles.form}>
-              {number('rate', strings.rate)}
-              {number('burst', strings.burst)}
+              {number('rate', strings.rateMbit)}
+              {number('burst', strings.depthKb)}
               <Choice
                 label={strings.mechanism}
                 value={search.mechanism ?? 'policer'}
@@ -81,7 +81,7 @@ export function ShapingPage({ search, onSearch }: Props) {
             data={labelled(strings.communications, COMMUNICATIONS)}
             onChange={(communication) => onSearch({ communication })}
           />
-          {number('packet', strings.packet)}
+          {number('packet', strings.packetBytes)}
           {number('writes', strings.writes)}
           {(['priorities', 'shared', 'unacknowledged', 'ranges', 'strict'] as const).map((fact) => (
             <Checkbox

@@ -47,7 +47,7 @@ export function TokenBuckets() {
                     ),
                 },
                 {
-                  title: strings.tokens,
+                  title: strings.tokensLeft,
                   cell: (bucket) => (bucket.forecast ? tokensWords(bucket, bucket.forecast) : NO_VALUE),
                 },
                 {

@@ -6,7 +6,6 @@ export const strings = {
   ...words,
   shapingLead: 'Token buckets that limit a path, the time until they are empty, and requests that wait for a timeout.',
   shapingLower: 'the finding',
-  bucket: 'Token bucket',
   measureLead:
     'Measure a path between two VMs from a terminal, and open the file here. The bursts load the path briefly.',
   onReceiver: 'Command on the receiving VM',
@@ -16,8 +15,6 @@ export const strings = {
   fileUsed: (name: string, count: string) => `${count} bursts of ${name}.`,
   forget: 'Enter a known bucket instead',
   knownLead: 'Or enter a bucket that you know.',
-  rate: 'Rate (Mbit/s)',
-  burst: 'Depth (kB)',
   mechanism: 'Beyond the bucket, packets',
   mechanisms: { policer: 'are dropped (policer)', shaper: 'wait (shaper)' },
   use: 'Use',
@@ -25,7 +22,6 @@ export const strings = {
   transfer: 'Transfer (MB)',
   communication: 'Communication',
   communications: { request_reply: 'Request and reply', all_to_all: 'All to all', collectives: 'Collectives' },
-  packet: 'Packet (bytes)',
   writes: 'Writes (%)',
   priorities: 'Members have unequal priorities',
   shared: 'Others share the bucket',
@@ -50,7 +46,6 @@ export const strings = {
   saveDetected: 'Rate and depth are saved as detected from bursts.',
   saveStated: 'Rate and depth are saved as stated.',
   saveSustained: 'Of two buckets the sustained one is saved: it is the one that stays empty.',
-  saveDirection: 'Tokens for',
   saveDirections: { sent: 'Sent traffic', received: 'Received traffic' },
   save: 'Save as its token bucket',
   replace: 'Replace its token bucket',
@@ -101,7 +96,6 @@ export const strings = {
   study: 'Shaping lab',
   studyLead:
     'Rehearse on one machine what shaping does to a key-value and a batch workload, and compare the study with the source here.',
-  studyLower: 'the study',
   onLab: 'Command on a Linux machine (root)',
   openStudy: 'Open study…',
   notStudy: 'Not a study of the shaping lab. Write one with `sudo sinemora lab shape --output study.json`.',
@@ -133,7 +127,6 @@ export const strings = {
     'Tokens left and the forecast are from the bytes that agents count. Save a finding above, or set the bucket of a VM on its page.',
   noBuckets: 'No VM has a token bucket.',
   noForecast: 'no traffic of the last two minutes',
-  tokens: 'Tokens left',
   tails: 'Retransmission tail',
   tailsLead:
     'Requests that wait for one retransmission timeout of TCP take 195 to 235 ms. The minutes of each metric source of the last day are searched for them.',

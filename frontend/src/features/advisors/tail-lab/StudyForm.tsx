@@ -153,7 +153,7 @@ export function StudyForm({ search, onSearch, sizes, onSizes, starting, onStart 
           )}
           {optional('alpha', strings.alpha, strings.bySearch, 0, 1e15)}
           {number('evaluations', strings.evaluations, 5, 96, 1)}
-          {number('packet', strings.packet, 64, 65_535, 1)}
+          {number('packet', strings.packetBytes, 64, 65_535, 1)}
           {optional('flows', strings.flows, strings.automatic, 1_000, 1_000_000)}
           {number('seed', strings.seed, 0, 2 ** 31 - 1, 1)}
         </div>

@@ -29,9 +29,9 @@ export function TailLabPage({ search, onSearch }: Props) {
   const [sizes, setSizes] = useState('')
   const edits = useEdits()
   return (
-    <Page title={strings.title} lead={strings.lead}>
+    <Page title={strings.tailLab} lead={strings.lead}>
       {search.topology && <Notice tone="info">{strings.noNetworks}</Notice>}
-      <Panel title={strings.question}>
+      <Panel title={strings.study}>
         {edits ? (
           <StudyForm
             search={search}
@@ -67,12 +67,12 @@ function Study({ studyId, search, onSearch }: Props & { studyId: string }) {
   if (waiting)
     return (
       <Panel>
-        <Waiting what={strings.theStudy} waiting={waiting} />
+        <Waiting what={strings.studyLower} waiting={waiting} />
         {job?.note && <p className={pageStyles.lead}>{job.note}</p>}
       </Panel>
     )
   return (
-    <QueryResult query={study} what={strings.theStudy}>
+    <QueryResult query={study} what={strings.studyLower}>
       {(found) => <StudyResults study={found} gains={search.gains} onGains={(gains) => onSearch({ gains })} />}
     </QueryResult>
   )
@@ -97,7 +97,7 @@ function Studies() {
               id={({ id }) => id}
               columns={[
                 {
-                  title: strings.studyName,
+                  title: strings.study,
                   cell: ({ id, title }) => (
                     <Link to="/advisors/tail-lab" search={{ study: id }}>
                       {title}

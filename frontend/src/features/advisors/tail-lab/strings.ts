@@ -4,9 +4,7 @@ import { words } from '~/lib/words'
 
 export const strings = {
   ...words,
-  title: 'Tail lab',
   lead: 'Orders of packets at a bottleneck link, simulated packet by packet: what each does to the mean and to the slowest flows.',
-  question: 'Study',
   noNetworks: 'The tail lab no longer has leaf-spine networks. This study is of a single link.',
   workload: 'Flow sizes',
   workloads: {
@@ -29,7 +27,6 @@ export const strings = {
   anyRise: 'by any amount',
   against: 'Baseline of the search',
   byKnowledge: 'LAS or SRPT, by what is known',
-  policies: 'Policies',
   names: {
     fcfs: 'FCFS',
     ps: 'PS',
@@ -48,10 +45,7 @@ export const strings = {
     d_tail_blind: 'PBS with first packets before all others; needs no sizes',
     d_tail_aware: 'age over remaining bytes to the power α; needs sizes',
   },
-  packet: 'Packet (bytes)',
   flows: 'Flows',
-  automatic: 'Automatic',
-  seed: 'Seed',
   alpha: 'α',
   bySearch: 'By search',
   evaluations: 'Evaluations of a search',
@@ -61,12 +55,10 @@ export const strings = {
   noClasses: 'Exact priorities only',
   run: 'Run study',
   onlyEditors: 'Editors run studies. You can read those below.',
-  theStudy: 'the study',
   cancelled: 'The study was cancelled.',
   studies: 'Newest studies',
   noStudies: 'No study yet',
   noStudiesLead: 'Choose flow sizes and a load above. A study takes a minute or two.',
-  studyName: 'Study',
   states: {
     queued: 'Queued',
     running: 'Running',
@@ -114,7 +106,6 @@ export const strings = {
   sourceLead:
     'Gains that the source prints for a leaf-spine network, and those found on one link. K. Mahajan, Next Generation Cloud Computing Architectures, Columbia University, 2021, section 2.4.',
   protocol: 'Source',
-  gain: 'Gain',
   gainIn: (figure: string, policy: string, against: string) => `${figure}: ${policy} below ${against}`,
   inSource: 'In the source',
   here: 'Here',

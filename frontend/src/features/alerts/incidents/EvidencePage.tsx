@@ -98,7 +98,7 @@ function Summary({
     [strings.ended, incident.ended_at ? utc(incident.ended_at) : strings.ongoing],
     [strings.worstWindow, worstWords(incident.worst)],
     [strings.paths, formatCount(affected)],
-    [strings.rulesShort, incident.rules.join(', ')],
+    [strings.rules, incident.rules.join(', ')],
     [strings.mesh, strings.meshFacts(mesh.name, mesh.vms, mesh.rate_hz, mesh.window_s)],
     [strings.before, strings.range(utc(before.from), utc(before.to))],
     [strings.during, strings.range(utc(during.from), utc(during.to))],

@@ -102,8 +102,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
             <Told incident={incident} />
           </Part>
           <p className={pageStyles.lead}>
-            {strings.rulesShort}: {incident.rules.join(', ')}. {strings.assignee}:{' '}
-            {incident.assignee ?? strings.unassigned}.
+            {strings.rules}: {incident.rules.join(', ')}. {strings.assignee}: {incident.assignee ?? strings.unassigned}.
           </p>
         </aside>
       </div>

@@ -82,7 +82,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
     const isDefault = routing !== undefined && isAtRoot(routing.root, receiver.name)
     return (
       <Group gap="sm" wrap="nowrap">
-        <RowAction label={strings.testReceiver(receiver.name)} onClick={() => test.mutate(receiver.id)}>
+        <RowAction label={strings.testName(receiver.name)} onClick={() => test.mutate(receiver.id)}>
           {strings.test}
         </RowAction>
         {routing && receiver.kind !== 'heartbeat' && (

@@ -162,7 +162,7 @@ function Form({ ends, onStarted }: { ends: Ends; onStarted: (id: string) => void
     <form onSubmit={submit}>
       <div className={styles.budget}>
         <NativeSelect
-          label={strings.rate}
+          label={strings.exchangesPerSecond}
           data={RATES.map(String)}
           value={String(rate)}
           onChange={({ target }) => setRate(Number(target.value) as typeof rate)}

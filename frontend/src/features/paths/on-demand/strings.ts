@@ -5,7 +5,6 @@ import { words } from '~/lib/words'
 export const strings = {
   ...words,
   lead: 'Measure this pair now, with windows of one second and every exchange kept. The usual windows continue.',
-  rate: 'Exchanges per second',
   seconds: (count: number) => `${count} s`,
   ports: 'Source ports',
   portsHint: 'Several ports share the rate and show the distinct paths of equal-cost routing.',
