@@ -104,8 +104,6 @@ export const transportQuery = (question: TransportQuestion) =>
     retry: false,
   })
 
-/** `file` is the name of the file of the bursts, which are too long for a key. */
-
 /** Treatment of the packets of a file of two mixed bursts, which 'name' stands for. */
 export const treatmentQuery = (bursts: [TreatmentQuestion, TreatmentQuestion], name: string) =>
   queryOptions({
@@ -126,6 +124,7 @@ export const shapingStudyQuery = (study: ShapingStudyFile, opened: number) =>
     retry: false,
   })
 
+/** `file` is the name of the file of the bursts, which are too long for a key. */
 export const shapingQuery = (question: ShapingQuestion, file: string | null) =>
   queryOptions({
     queryKey: ['advisors', 'shaping', { ...question, trains: question.trains?.map(({ sent_ns }) => sent_ns[0]) }, file],

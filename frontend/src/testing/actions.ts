@@ -20,6 +20,13 @@ export const upload = (content: unknown, name: string, type = 'application/json'
     new File([typeof content === 'string' ? content : JSON.stringify(content)], name, { type }),
   )
 
+/** Return the texts of the cells of a row, or of a small table, as of one line. */
+export const cellsOf = (row: HTMLElement) =>
+  within(row)
+    .getAllByRole('cell')
+    .map(({ textContent }) => textContent)
+    .join(' | ')
+
 /** Return the texts of the rows below the heading of a named table, or of the only table. */
 export async function rowsOf(name?: string | RegExp) {
   const table = name === undefined ? screen : within(await screen.findByRole('region', { name }))

@@ -13,30 +13,19 @@ import { useState } from 'react'
 import { expect, onTestFinished, test } from 'vitest'
 import { focusPages } from './pageFocus'
 
-/** A page whose heading is replaced once it is loaded, as of `LoadingPage`. */
-function Loading() {
-  const [loaded, setLoaded] = useState(false)
-  return (
-    <>
-      <h1 key={String(loaded)}>{loaded ? 'Loaded' : 'Loading'}</h1>
-      <button type="button" onClick={() => setLoaded(true)}>
-        Load
-      </button>
-    </>
-  )
-}
-
-/** A page that has its heading once its button is pressed: the test decides when, not the speed of the machine. */
-function Late() {
-  const [loaded, setLoaded] = useState(false)
-  return loaded ? (
-    <h1>Late</h1>
-  ) : (
-    <button type="button" onClick={() => setLoaded(true)}>
-      Load
-    </button>
-  )
-}
+/** A page that is loaded once its button is pressed: the test decides when, not the speed of the machine. */
+const loading = (name: string, before: React.ReactNode) =>
+  function Loading() {
+    const [loaded, setLoaded] = useState(false)
+    return (
+      <>
+        {loaded ? <h1 key="loaded">{name}</h1> : before}
+        <button type="button" onClick={() => setLoaded(true)}>
+          Load
+        </button>
+      </>
+    )
+  }
 
 async function open() {
   const root = createRootRoute({
@@ -60,8 +49,8 @@ async function open() {
         <div role="grid" tabIndex={0} data-return-focus="" />
       </>
     )),
-    page('/late', Late),
-    page('/loading', Loading),
+    page('/late', loading('Late', null)),
+    page('/loading', loading('Loaded', <h1>Loading</h1>)),
     page('/form', () => (
       <>
         <h1>Form</h1>
@@ -87,20 +76,15 @@ test('the first page leaves the focus to the browser', async () => {
   expect(focused()).toBe(document.body)
 })
 
-test('after a navigation the main landmark has the focus, then the heading once it is there', async () => {
+test.each([
+  ['Late', 'main', '', 'Late'],
+  ['Loading', 'heading', 'Loading', 'Loaded'],
+])('after a navigation to %s the %s has the focus, then the heading that comes later', async (to, role, name, then) => {
   await open()
-  await go('Late')
-  await waitFor(() => expect(focused()).toBe(screen.getByRole('main')))
+  await go(to)
+  await waitFor(() => expect(focused()).toBe(screen.getByRole(role, { name })))
   await load()
-  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Late' })))
-})
-
-test('a heading that is replaced when the page has loaded passes the focus on', async () => {
-  await open()
-  await go('Loading')
-  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Loading' })))
-  await load()
-  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Loaded' })))
+  await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: then })))
 })
 
 test('a heading that appears late does not take the focus from a person who has moved on', async () => {
@@ -122,14 +106,15 @@ test('a field that takes the focus itself keeps it', async () => {
 
 test('after Back the grid has the focus again, after a link to it the heading', async () => {
   const router = await open()
-  await go('Late')
-  await load()
-  await screen.findByRole('heading', { name: 'Late' })
+  const leave = async () => {
+    await go('Late')
+    await load()
+    await screen.findByRole('heading', { name: 'Late' })
+  }
+  await leave()
   router.history.back()
   await waitFor(() => expect(focused()).toBe(screen.getByRole('grid')))
-  await go('Late')
-  await load()
-  await screen.findByRole('heading', { name: 'Late' })
+  await leave()
   await go('Home')
   await waitFor(() => expect(focused()).toBe(screen.getByRole('heading', { name: 'Home' })))
 })

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { Mesh } from '~/api/types'
 import { codeOfValue } from '~/lib/codes'
 import type { Patch } from '~/lib/searchParams'
+import { cellsOf } from '~/testing/actions'
 import { mockApi, reply, type Sent } from '~/testing/api'
 import { matrixOf } from '~/testing/matrix'
 import { fireEvent, recorded, screen, showPage, showSearchPage, userEvent, waitFor, within } from '~/testing/page'
@@ -302,15 +303,8 @@ test('a VM that is found shows its row and column in short, and leads to its pag
   const card = await selectedVm()
   expect(card.getByRole('heading', { name: 'b-2' })).toBeTruthy()
   // Row 3 has the codes 29 to 34, column 3 the codes 14 to 44 in steps of 6.
-  const table = within(card.getByRole('table', { name: 'Row and column' }))
-  expect(table.getAllByRole('cell').map(({ textContent }) => textContent)).toEqual([
-    '30.0 ns',
-    '25.0 ns',
-    '6',
-    '6',
-    '0',
-    '0',
-  ])
+  const table = card.getByRole('table', { name: 'Row and column' })
+  expect(cellsOf(table)).toBe('30.0 ns | 25.0 ns | 6 | 6 | 0 | 0')
   const worst = within(card.getByRole('table', { name: 'Worst from it to' })).getAllByRole('link')
   expect(worst[0]?.textContent).toBe('c-1')
   expect(worst[0]?.getAttribute('href')).toContain('/meshes/m/paths/b-2/c-1')
