@@ -1,4 +1,6 @@
-"""Tests of an agent that listens on both address families."""
+"""Tests of an agent that listens on both address families, and of a network whose MTU changes."""
+
+import time
 
 import daemons
 from agents import Fleet, peer
@@ -38,3 +40,17 @@ def test_peers_of_both_families_are_measured_and_none_is_lost() -> None:
             assert list(window.peer_keys) == [v4.key, v6.key, 11, 12]
             assert all(count > 0 for count in window.round_trip.count)
             assert list(window.round_trip.lost) == [0, 0, 0, 0]
+
+
+def test_a_smaller_mtu_loses_nothing() -> None:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
+        responder.follow([client.peer("responder")], RATE_HZ)
+        client.follow([responder.peer("client")], RATE_HZ)
+        client.await_windows(2, time.time() + 1)
+        for host in (client.host, responder.host):
+            host.run("ip", "link", "set", "e0", "mtu", "576")
+        windows = client.await_windows(3, time.time() + 1)
+        assert all(window.round_trip.count[0] > 0 for window in windows)
+        assert [window.round_trip.lost[0] for window in windows] == [0, 0, 0]

@@ -87,12 +87,16 @@ while True:
 def test_a_responder_that_cannot_serve_has_no_service_with_the_reason() -> None:
     with Lab() as lab:
         fleet = Fleet(lab)
-        client, closed, refusing = fleet.agent(lab.host("client")), lab.host("closed"), lab.host("refusing")
+        client, hybrid = fleet.agent(lab.host("client")), lab.host("hybrid")
+        closed, refusing = lab.host("closed"), lab.host("refusing")
+        # Announce and Sync by multicast, which clouds do not forward; it answers Delay_Req by unicast.
+        daemons.ptp4l_master(hybrid, unicast_listen=0, inhibit_multicast_service=0, hybrid_e2e=1)
         refusing.start([sys.executable, "-c", _REFUSING], "refusing").require("the responder", "refusing")
         absent = "10.77.9.9"
         reasons = {
             closed.address: "no program listens on its general port",
             refusing.address: "refuses the grants",
+            hybrid.address: "answers no request in any PTP domain",
             absent: "no host answers at its address",
         }
         peers = [peer(11 + nth, at, "client", protocol="ieee1588") for nth, at in enumerate(reasons)]
