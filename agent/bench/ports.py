@@ -3,6 +3,7 @@
 The truth of a port is the link on which the kernel of the client would send it: `ip route get` with its ports.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,29 +24,29 @@ _FIELDS = ("outbound_ns", "inbound_ns", "outbound_lost", "inbound_lost")
 def run() -> None:
     """Print the share of ports rightly advised, and of those called slower where there is one link."""
     right, false = [], []
-    for trial in range(TRIALS):
-        found, on_first = _trial(LINKS_US)
+    for nth in range(TRIALS):
+        found, on_first = trial(LINKS_US)
         right += [(port in found.fast) == first for port, first in on_first.items()]
         comment(
-            f"trial {trial + 1}: {sum(on_first.values())} of {PORTS} ports on the faster link, {len(found.fast)} named"
+            f"trial {nth + 1}: {sum(on_first.values())} of {PORTS} ports on the faster link, {len(found.fast)} named"
         )
-        found, on_first = _trial(LINKS_US[:1])
+        found, on_first = trial(LINKS_US[:1])
         false += [port not in found.fast for port in on_first]
     report("port_advice_right_percent", 100 * sum(right) / len(right), ports=len(right))
     report("port_advice_false_percent", 100 * sum(false) / len(false), ports=len(false))
 
 
-def _trial(links_us: tuple[tuple[int, int], ...]) -> tuple[PortSweep, dict[int, bool]]:
+def trial(links_us: Sequence[tuple[int, int]], seconds: int = SECONDS) -> tuple[PortSweep, dict[int, bool]]:
     """Return what a sweep finds, and whether each port is on the first link."""
     with Lab() as lab:
         fleet = Fleet(lab)
         hosts = lab.host("client"), lab.host("responder")
         join_by_hash(lab, *hosts, links_us)
         ends = [(fleet.agent(host, listen_address=at), at) for host, at in zip(hosts, (CLIENT, RESPONDER), strict=True)]
-        seconds = measure(ends, SECONDS, flows=PORTS, rate_hz=2)
-        ports = max((second["ports"] for second in seconds), key=len)
+        reported = measure(ends, seconds, flows=PORTS, rate_hz=2)
+        ports = max((second["ports"] for second in reported), key=len)
         on_first = {port: _hop(hosts[0], port) == "path0" for port in ports}
-    found = sweep_of(datetime.now(UTC), ports, _exchanges(seconds))
+    found = sweep_of(datetime.now(UTC), ports, _exchanges(reported))
     assert found is not None
     return found, on_first
 
