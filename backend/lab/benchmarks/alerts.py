@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import httpx2
 import numpy as np
 
-from lab.benchmarks.alerting import ends, late, sql
+from lab.benchmarks.alerting import ends, late
 from lab.benchmarks.alerting.locks import Contention
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
@@ -103,8 +103,6 @@ def evaluation() -> None:
             spent.append(time.process_time() - began)
     more = {"paths": VMS * (VMS - 1), "rules": len(rules), "worst": round(max(spent), 3)}
     taken = float(np.median(spent))
-    plain = sql.seconds(rules, {series: window.values(*series) for series in series_of_rules()})
-    report("alerts_eval_ratio_to_sql", taken / plain, sql_s=round(plain, 2))
     report("alerts_eval_999k_x20_s", round(taken, 3), **more)
 
 

@@ -128,21 +128,14 @@ class StoredMesh:
         keys = self.world.vm_keys
         self._quiet = [window(np.random.default_rng(at), key, peers(keys, at)) for at, key in enumerate(keys)]
 
-    def slow(self, vm: int) -> None:
-        """Let the paths of a VM take long in the windows that are stored from now on."""
+    def quiet(self, slow: int | None = None) -> None:
+        """Let paths be as usual in the windows that are stored from now on; those of VM `slow` take long."""
         keys = self.world.vm_keys
         for at, key in enumerate(keys):
             targets = peers(keys, at)
             values = np.full((2, len(targets), 10), _QUIET_NS, np.int64)
-            values[:, [at == vm or target == keys[vm] for target in targets]] = _SLOW_NS
+            values[:, [slow is not None and (at == slow or target == keys[slow]) for target in targets]] = _SLOW_NS
             self._quiet[at] = frame_of(key, targets, values)
-
-    def quiet(self) -> None:
-        """Let all paths be as usual in the windows that are stored from now on."""
-        keys = self.world.vm_keys
-        for at, key in enumerate(keys):
-            targets = peers(keys, at)
-            self._quiet[at] = frame_of(key, targets, np.full((2, len(targets), 10), _QUIET_NS, np.int64))
 
     def store(self, start_s: int, vms: Iterable[int]) -> None:
         """Store the window of some VMs that starts at a time."""
@@ -179,7 +172,7 @@ def gap_spike_missed(stack: Product, gap_s: int, seed: int, *, whole: bool) -> b
     spike = range(gap // 3, gap // 3 + min(_SPIKE_WINDOWS, gap))
     for number in range(gap):  # the agents send what they kept, the oldest first
         if number == spike.start:
-            mesh.slow(0)
+            mesh.quiet(slow=0)
         elif number == spike.stop:
             mesh.quiet()
         mesh.store(first_s + 10 * number, gone)

@@ -53,7 +53,7 @@ class Contention:
 
     def run(self, pairs: int) -> int:
         """Run pairs at once; return the deadlocks that the database counted."""
-        before = _deadlocks()
+        before = deadlocks()
         with ThreadPoolExecutor(2) as pool:
             for _ in range(pairs):
                 mesh_id = self._rng.choice(self.meshes)
@@ -61,7 +61,7 @@ class Contention:
                 for done in [pool.submit(action) for action in actions]:
                     done.result()
         time.sleep(2)  # servers report what they counted after a second
-        return _deadlocks() - before
+        return deadlocks() - before
 
     def _change(self, mesh_id: UUID) -> Callable[[], object]:
         """Return a change that touches a mesh: often one that leaves it there."""
@@ -100,8 +100,8 @@ class Contention:
             late_data.evaluate_late_data(session, mesh_id, datetime.now(UTC))
 
 
-def _deadlocks() -> int:
+def deadlocks() -> int:
+    """Return the number of deadlocks that the database has had."""
+    counted = text("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
     with system_session() as session:
-        return int(
-            session.scalar(text("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")) or 0
-        )
+        return int(session.scalar(counted) or 0)

@@ -13,9 +13,9 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session, tenant_session
+from lab.benchmarks.alerting.locks import deadlocks
+from sinemora.kit.db import tenant_session
 from sinemora.recommendations.models import Recommendation, RecommendationState, Trigger
 
 Call = Callable[..., tuple[int, Any]]
@@ -71,7 +71,7 @@ def collide(call: Call, tenant_id: UUID, pairs: int, seed: int) -> Found:
     rng = np.random.default_rng(seed)
     zone = _done(call("POST", "/v1/zones", {"provider": "bench", "region": "r", "name": "z"}))["id"]
     meshes = [_done(call("POST", "/v1/meshes", {"name": f"pairs-{number}"}))["id"] for number in range(2)]
-    before, failed, lost = _deadlocks(), [], []
+    before, failed, lost = deadlocks(), [], []
     for number in range(pairs):
         pair = pair_of(call, tenant_id, meshes, zone, number)
         actions = pair.actions()
@@ -92,7 +92,7 @@ def collide(call: Call, tenant_id: UUID, pairs: int, seed: int) -> Found:
             call("DELETE", path)
         for vm in (pair.vm, pair.other_vm):
             call("DELETE", f"/v1/vms/{vm['id']}")
-    return Found(pairs, _deadlocks() - before, failed, lost)
+    return Found(pairs, deadlocks() - before, failed, lost)
 
 
 def pair_of(call: Call, tenant_id: UUID, meshes: list[str], zone: str, number: int) -> Pair:
@@ -176,11 +176,3 @@ def _done(answer: tuple[int, Any]) -> Any:
     if status >= 300:
         raise RuntimeError(f"{status}: {body}")
     return body
-
-
-def _deadlocks() -> int:
-    """Return the number of deadlocks that the database has had."""
-    with system_session() as session:
-        return int(
-            session.scalar(text("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")) or 0
-        )
