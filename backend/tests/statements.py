@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import Executable, text
 
 from sinemora.kit.db import system_session
 
 
-def execute(statement: str, values: dict[str, Any] | None = None) -> None:
+def execute(statement: str | Executable, values: dict[str, Any] | None = None) -> None:
     """Run a statement."""
     with system_session() as session:
-        session.execute(text(statement), values)
+        session.execute(text(statement) if isinstance(statement, str) else statement, values)
 
 
 def scalar(statement: str, values: dict[str, Any] | None = None) -> Any:

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 import uvicorn
 
+from sinemora.cli import main
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.main import create_app
@@ -58,3 +59,15 @@ def listening(owner: Member) -> Iterator[Client]:
     key = owner.created("/v1/api-keys", body)
     with serving(api()) as (host, port):
         yield Client(f"http://{host}:{port}", key["secret"])
+
+
+def commands(client: Client, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Return a function that runs a command, and returns what it prints; of one that ends with `code`, the error."""
+
+    def run(*arguments: str, code: int = 0) -> str:
+        ended = main([*arguments, "--url", client.url, "--key", client.key])
+        printed = capsys.readouterr()
+        assert ended == code, printed
+        return printed.err if code else printed.out
+
+    return run

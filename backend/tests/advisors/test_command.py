@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from sinemora.advisors.shaping import burst
-from sinemora.cli import main
 from tests.api_clients import Member
-from tests.terminal import listening
+from tests.terminal import commands, listening
 from tests.waits import until
 
 MIX = """
@@ -39,10 +38,7 @@ def run(owner: Member, capsys: pytest.CaptureFixture[str], tmp_path: Path):
             if stdin is not None:
                 (tmp_path / "question.yaml").write_text(stdin)
                 file = [str(tmp_path / "question.yaml")]
-            status = main(["advise", *arguments, *file, "--url", client.url, "--key", client.key])
-            printed = capsys.readouterr()
-            assert status == int(refused), printed.err
-            return printed.err if refused else printed.out
+            return commands(client, capsys)("advise", *arguments, *file, code=int(refused))
 
         yield command
 

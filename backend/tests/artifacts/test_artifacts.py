@@ -16,9 +16,8 @@ from sinemora.artifacts.command import blocks_of
 from sinemora.artifacts.core import access
 from sinemora.artifacts.models import Chunking
 from sinemora.cli import main
-from sinemora.kit import config
 from sinemora.kit.signing import verifies
-from tests.api_clients import AgentCaller, Member, MeshWorld, body_of, code_of
+from tests.api_clients import AgentCaller, Member, MeshWorld, body_of, code_of, enrolment
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -81,17 +80,7 @@ def test_agents_get_a_signed_document_the_manifest_and_the_blocks(owner: Member,
 
 def test_the_keys_are_pinned_at_enrolment(owner: Member, mesh: MeshWorld):
     token = owner.created("/v1/enrolment-tokens", {"mesh_id": str(mesh.id)})["token"]
-    body = {
-        "token": token,
-        "hostname": "later",
-        "zone": {"provider": "test", "region": "r1", "name": "a"},
-        "probe_address": "10.1.1.1",
-        "event_port": 319,
-        "general_port": 320,
-        "agent_version": "0.1.0",
-        "description": {},
-    }
-    enrolled = AgentCaller(owner.http).post("/v1/agents/enrol", json=body).json()
+    enrolled = AgentCaller(owner.http).post("/v1/agents/enrol", json=enrolment(token, "later", "a", "10.1.1.1")).json()
     assert enrolled["keys"] == exchange(mesh.agents[0])["keys"]
 
 
@@ -205,7 +194,7 @@ def test_tenants_share_neither_blocks_nor_names(owner: Member, other_owner: Memb
     assert {one["vm_key"] for one in exchange(stranger)["peers"]} == set()
 
 
-def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):
+def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, set_to: Callable[..., None]):
     digest = hashlib.sha256(b"x").hexdigest()
     assert code_of(owner.put(f"/v1/artifact-blocks/{digest}", content=b"y")) == (422, "block_mismatch")
     body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed"}
@@ -218,8 +207,7 @@ def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, monkeypatch: p
         f"/v1/artifacts/{publish(owner, mesh, b'z', release='2')['id']}/copies", json={"vm_ids": [str(UUID(int=1))]}
     )
     assert (other.status_code, other.json()["code"]) == (409, "vm_not_in_mesh")
-    monkeypatch.setenv("SINEMORA_QUOTA_ARTIFACT_MIB", "0")
-    config.settings.cache_clear()
+    set_to(quota_artifact_mib="0")
     full = owner.put(f"/v1/artifact-blocks/{hashlib.sha256(b'q').hexdigest()}", content=b"q")
     assert (full.status_code, full.json()["code"]) == (403, "quota_exceeded")
 

@@ -1,7 +1,6 @@
 """When the client repeats a request: against a server on a socket that fails on purpose."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sinemora_client import ApiError, Client, Retries, ServerError, TooManyRequests, Unreachable
+from tests.mail_server import serve
 
 
 @dataclass
@@ -50,13 +50,9 @@ def flaky() -> Iterator[Flaky]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    yield state
-    server.shutdown()
-    server.server_close()
+    for server in serve(ThreadingHTTPServer(("127.0.0.1", 0), Handler)):
+        state.url = f"http://127.0.0.1:{server.server_port}"
+        yield state
 
 
 @pytest.fixture
@@ -125,9 +121,3 @@ def test_other_refusals_stand(client: Client, flaky: Flaky, waits: list[float], 
         client.read_mesh("m")
     assert refused.value.status == status
     assert waits == []
-
-
-def test_what_a_proxy_answers_is_shown(client: Client, flaky: Flaky):
-    flaky.answers = [(418, None)]
-    with pytest.raises(ApiError, match=r"418: No\."):
-        client.read_mesh("m")

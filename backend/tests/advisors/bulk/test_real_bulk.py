@@ -1,62 +1,30 @@
 """Real agents and sinemora-transfer run a trial by order of a real backend, over loopback."""
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sinemora.cli import main
 from tests.api_clients import Member
-from tests.terminal import listening
+from tests.real_agents import running_agents
+from tests.terminal import commands, listening
 from tests.waits import until
 
-AGENT = Path(__file__).parents[4] / "agent" / "target" / "debug" / "sinemora-agent"
-
-
-@contextmanager
-def running_agents(url: str, tokens: list[str], folder: Path) -> Iterator[None]:
-    agents = []
-    for n, token in enumerate(tokens):
-        own = ["run", "--backend", url, "--listen-address", f"127.0.89.{n + 1}", "--state-dir", folder / str(n)]
-        command = [AGENT, *own, "--token", token, "--name", f"real-{n}", "--cloud-metadata", "off"]
-        command += ["--event-port", "20319", "--general-port", "20320"]
-        agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
-        command = [AGENT.with_name("sinemora-transfer"), *own, "--bulk-sender", "--bulk-max-size", "64MiB"]
-        command += ["--bulk-max-mbit", "200", "--bulk-max-s", "40"]
-        agents.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
-    try:
-        yield
-    finally:
-        for agent in agents:
-            agent.terminate()
-        for agent in agents:
-            agent.wait()
+OFFER = ("--bulk-sender", "--bulk-max-size", "64MiB", "--bulk-max-mbit", "200", "--bulk-max-s", "40")
 
 
 @pytest.mark.whole_store
 def test_a_trial(owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     mesh = owner.created("/v1/meshes", {"name": "real", "window_s": 1})
     tokens = [owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["token"] for _ in range(2)]
-    with listening(owner) as client, running_agents(client.url, tokens, tmp_path):
-
-        def run(*arguments: str) -> str:
-            status = main(["advise", *arguments, "--url", client.url, "--key", client.key])
-            printed = capsys.readouterr()
-            assert status == 0, printed
-            return printed.out
-
-        def reporting() -> bool:
-            return len([vm for vm in owner.get("/v1/agents").json()["items"] if vm["last_report_at"]]) == 2
-
-        until(reporting)
+    with listening(owner) as client, running_agents(client.url, tokens, tmp_path, *OFFER, subnet=89):
+        run = commands(client, capsys)
+        until(lambda: [bool(vm["last_report_at"]) for vm in owner.get("/v1/agents").json()["items"]] == [True] * 2)
         senders = f"/v1/meshes/{mesh['id']}/bulk-senders"
         until(lambda: [one["is_on"] for one in owner.get(senders).json()] == [True] * 2)
-        assert "64 s" not in run("bulk-senders", "--mesh", "real")
-        shown = run("try", "real-0", "real-1", "--mesh", "real", "--size-mb", "2", "--rounds", "3", "--b", "4 tls")
-        assert "completed" in shown
+        assert "64 s" not in run("advise", "bulk-senders", "--mesh", "real")
+        tried = ("--mesh", "real", "--size-mb", "2", "--rounds", "3", "--b", "4 tls")
+        assert "completed" in run("advise", "try", "real-0", "real-1", *tried)
         latest: dict[str, Any] = owner.get("/v1/bulk-runs").json()["items"][0]
         read = owner.get(f"/v1/bulk-runs/{latest['id']}").json()
         assert (read["trial"]["a"]["done"], read["trial"]["b"]["done"]) == (3, 3)

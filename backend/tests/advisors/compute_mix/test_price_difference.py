@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
-from sinemora.cli import main
 from tests.advisors.compute_mix.test_compute_mix_api import OFFER, VM
 from tests.api_clients import Member, MeshWorld, body_of, code_of
 from tests.recommendations.asking import PATH, asked, declared
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured
-from tests.terminal import listening
+from tests.terminal import commands, listening
 
 __all__ = ["mesh", "worker"]
 
@@ -77,11 +76,7 @@ def test_the_difference_is_shown_in_a_terminal(mesh: MeshWorld, worker, tmp_path
     file = tmp_path / "service.yaml"
     file.write_text(yaml.safe_dump(BASIS))
     with listening(mesh.owner) as client:
-
-        def run(*arguments: str) -> str:
-            assert main([*arguments, "--url", client.url, "--key", client.key]) == 0
-            return str(capsys.readouterr().out)
-
+        run = commands(client, capsys)
         assert "price of cache: No price basis" in run("recommendations", "show", recommendation["id"])
         assert "p95 700 ms" in run("advise", "price-basis", "set", "cache", str(file))
         shown = run("recommendations", "show", recommendation["id"])

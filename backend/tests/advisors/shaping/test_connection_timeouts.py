@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from sinemora.advisors.shaping.core.connections import judged
-from sinemora.cli import main
 from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import connections_of, sent, window_start
-from tests.terminal import listening
+from tests.terminal import commands, listening
 
 
 @pytest.mark.parametrize(
@@ -43,6 +42,5 @@ def test_timeouts_by_peer(owner: Member, make_mesh: Any, capsys: pytest.CaptureF
     found = [one for one in owner.get("/v1/overview/findings").json() if one["advisor"] == "shaping"]
     assert [one["about"] for one in found] == [f"{first['vm_name']} → {first['peer_vm_name']}"]
     with listening(owner) as client:
-        arguments = ["advise", "connection-timeouts", "--mesh", mesh.name, "--url", client.url, "--key", client.key]
-        assert main(arguments) == 0
-    assert "5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again" in capsys.readouterr().out
+        printed = commands(client, capsys)("advise", "connection-timeouts", "--mesh", mesh.name)
+    assert "5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again" in printed

@@ -8,10 +8,9 @@ import pytest
 
 from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, combined, detect
-from sinemora.cli import main
 from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
 from tests.api_clients import Member, MeshWorld
-from tests.terminal import listening
+from tests.terminal import commands, listening
 
 REASON = unavailable()
 pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
@@ -29,14 +28,10 @@ def test_a_dual_bucket_is_detected_and_saved_for_a_vm(
     path.shape_entry("tbf", "rate", f"{32 * RATE:.0f}bit", "burst", "40000", "limit", "3000")
     path.shape("tbf", "rate", f"{8 * RATE:.0f}bit", "burst", f"{DEPTH:.0f}", "limit", "3000")
     with listening(owner) as client:
-        status = main([
-            "advise", "shaping", RECEIVER, "--rate-mbit", "96", "--packets", "1500", "--rest-s", "0.6", "--save", name,
-            "--use-mbit", "16", "--url", client.url, "--key", client.key,
-        ])  # fmt: skip
-        printed = capsys.readouterr()
-    assert status == 0, printed.err
-    assert "upper limit" in printed.out
-    assert f"Saved as the token bucket of {name}" in printed.out
+        sent = ("--rate-mbit", "96", "--packets", "1500", "--rest-s", "0.6", "--use-mbit", "16")
+        printed = commands(client, capsys)("advise", "shaping", RECEIVER, *sent, "--save", name)
+    assert "upper limit" in printed
+    assert f"Saved as the token bucket of {name}" in printed
     saved = owner.get(f"/v1/vms/{vm_id}/token-bucket").json()
     assert (saved["source"], saved["direction"]) == ("detected", "sent")
     assert saved["rate_mbit"] == pytest.approx(8e-6 * RATE, rel=0.05)
@@ -69,8 +64,8 @@ def test_an_unknown_vm_is_refused_before_any_burst(
     make_mesh(owner, 2)
     monkeypatch.setattr(burst, "send", lambda *_: pytest.fail("a burst was sent"))
     with listening(owner) as client:
-        assert main(["advise", "shaping", "h", "--save", "none", "--url", client.url, "--key", client.key]) == 1
-    assert "Unknown VM: none" in capsys.readouterr().err
+        refused = commands(client, capsys)("advise", "shaping", "h", "--save", "none", code=1)
+    assert "Unknown VM: none" in refused
 
 
 def test_namespaces_are_removed_also_after_a_failure():

@@ -12,11 +12,10 @@ from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, TreatmentVerdict, by_class, by_size
 from sinemora.advisors.shaping.schemas import PacketTreatmentRead, TreatmentCreate
 from sinemora.advisors.shaping.service import treatment_of
-from sinemora.cli import main
 from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row
 from tests.advisors.shaping.queues import FULL, classes, one_queue
 from tests.api_clients import Member
-from tests.terminal import listening
+from tests.terminal import commands, listening
 
 
 def mixed(
@@ -82,13 +81,8 @@ def test_small_packets_pass_a_real_bucket_that_drops(
     from_sender.shape("tbf", "rate", "8mbit", "burst", "20000", "limit", "3000")
     file = tmp_path / "mixed.json"
     with listening(owner) as client:
-        status = main([
-            "advise", "packet-treatment", RECEIVER, "--rate-mbit", "24", "--packets", "2000", "--output", str(file),
-            "--json", "--url", client.url, "--key", client.key,
-        ])  # fmt: skip
-    printed = capsys.readouterr()
-    assert status == 0, printed.err
-    found = json.loads(printed.out)
+        sent = ("--rate-mbit", "24", "--packets", "2000", "--output", str(file), "--json")
+        found = json.loads(commands(client, capsys)("advise", "packet-treatment", RECEIVER, *sent))
     assert found["by_size"]["verdict"] == "different"
     # A token bucket knows no classes, and the marks arrive.
     assert found["by_class"]["verdict"] == "same"

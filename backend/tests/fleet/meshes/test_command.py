@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sinemora.cli import main
 from tests.api_clients import Member, MeshWorld
-from tests.terminal import listening
+from tests.terminal import commands, listening
 
 
 def test_a_script_waits_until_a_plan_is_active_everywhere(
@@ -22,32 +21,19 @@ def test_a_script_waits_until_a_plan_is_active_everywhere(
         world.agents[at].get(path, headers={"If-None-Match": tag})
 
     with listening(owner) as client:
-
-        def run(*arguments: str) -> tuple[int, str, str]:
-            code = main(["plan-followers", *arguments, "--url", client.url, "--key", client.key])
-            output = capsys.readouterr()
-            return code, output.out, output.err
-
+        run = commands(client, capsys)
         follow(0)
         world.agents[1].get(path)
-        code, printed, _ = run()
         revision = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
-        assert (code, printed.splitlines()) == (
-            0,
-            [
-                f"Revision {revision}: 1 of 2 live agents follow.",
-                f"Waiting for {names[1]}.",
-                f"Not live, not waited for: {names[2]}.",
-            ],
-        )
-        code, _, error = run("--wait", "0.2")
-        assert (code, error.strip()) == (1, f"Revision {revision} is not active everywhere after 0.2 s.")
+        assert run("plan-followers").splitlines() == [
+            f"Revision {revision}: 1 of 2 live agents follow.",
+            f"Waiting for {names[1]}.",
+            f"Not live, not waited for: {names[2]}.",
+        ]
+        waited = run("plan-followers", "--wait", "0.2", code=1)
+        assert waited.strip() == f"Revision {revision} is not active everywhere after 0.2 s."
         follow(1)
-        code, printed, _ = run("--wait", "20", "--mesh", "demo", "--json")
-        found = json.loads(printed)
-        assert (code, found["active_everywhere"], found["live"]) == (0, True, 2)
-        since = found["active_since"][:19]
-        code, printed, _ = run()
-        assert printed.splitlines()[1] == f"Active everywhere since {since}Z."
-        code, _, error = run("--wait", "-1")
-        assert (code, "--wait" in error) == (2, True)
+        found = json.loads(run("plan-followers", "--wait", "20", "--mesh", "demo", "--json"))
+        assert (found["active_everywhere"], found["live"]) == (True, 2)
+        assert run("plan-followers").splitlines()[1] == f"Active everywhere since {found['active_since'][:19]}Z."
+        assert "--wait" in run("plan-followers", "--wait", "-1", code=2)

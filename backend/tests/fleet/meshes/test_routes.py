@@ -31,14 +31,6 @@ def test_agents_get_the_spike_threshold_and_loss_deadline_of_their_mesh(owner: M
     assert (after.json()["spike_threshold_ns"], after.json()["meshes"][0]["loss_deadline_ms"]) == (50_000, 400)
 
 
-def test_names_are_unique_in_a_tenant(owner: Member, other_owner: Member):
-    owner.created("/v1/meshes", {"name": "demo"})
-    other = owner.created("/v1/meshes", {"name": "other"})
-    assert owner.post("/v1/meshes", json={"name": "demo"}).json()["code"] == "mesh_name_taken"
-    assert owner.patch(f"/v1/meshes/{other['id']}", json={"name": "demo"}).json()["code"] == "mesh_name_taken"
-    other_owner.created("/v1/meshes", {"name": "demo"})
-
-
 def test_the_roster_is_ordered_by_zone_then_name(owner: Member, make_mesh: Callable[..., MeshWorld]):
     world = make_mesh(owner, 5)
     roster = owner.get(f"/v1/meshes/{world.id}/roster").json()
