@@ -109,6 +109,9 @@ def test_paths_are_kebab_case(servers: Any):
 # Bodies for routes that refuse an empty one.
 BODIES = {
     ("put", "/v1/vms/{vm_id}/token-bucket"): {"rate_mbit": 100, "burst_kb": 1_000},
+    ("put", "/v1/members/{user_id}/role"): {"role": "viewer"},
+    ("put", "/v1/tenants/{tenant_id}"): {"name": "Mine"},
+    ("post", "/v1/tenants/{tenant_id}/deletion"): {"tenant_name": "Mine"},
     ("post", "/v1/curves/{curve_id}/versions"): {"rows": [{"latency_us": 0, "performance": 1}]},
 }
 REFERRING = {"vms", "alert-rules", "applications", "scenarios", "metric-sources", "annotations", "pins"}
@@ -125,7 +128,8 @@ def test_what_is_another_tenants_does_not_exist(owner: Member, other_owner: Memb
         ("/v1/invitations", {"email": "ada@example.com", "role": "editor", "delivery": "link"}),
     ]
     mine = {route: owner.created(route, body)["id"] for route, body in wanted}
-    mine |= {route: owner.get(route).json()["items"][0]["id"] for route in ("/v1/agents", "/v1/enrolment-tokens")}
+    listed = ("/v1/agents", "/v1/enrolment-tokens", "/v1/members", "/v1/tenants")
+    mine |= {route: owner.get(route).json()["items"][0]["id"] for route in listed}
     for route, body in wanted:
         if route.removeprefix("/v1/") in REFERRING:
             refused = other_owner.post(route, json=body)

@@ -9,9 +9,9 @@ from sinemora.access.device_login.limits import _BEGUN_MAX, _WRONG_MAX
 from sinemora.access.device_login.service import new_code, normal_form
 from sinemora.access.signin import tasks
 from sinemora.access.signin.models import OneTimeToken, Purpose
-from sinemora.kit.db import system_session
 from tests.access.tenants.test_access import key_of
 from tests.api_clients import Caller, Member, body_of, code_of, join
+from tests.statements import execute, scalar
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -40,8 +40,7 @@ def decide(person: Caller, begun: dict[str, Any], decision: str = "approve") -> 
 
 def change_rows(**data: Any) -> None:
     """Change the stored logins of devices."""
-    with system_session() as session:
-        session.execute(update(OneTimeToken).where(OneTimeToken.purpose == Purpose.device_login).values(**data))
+    execute(update(OneTimeToken).where(OneTimeToken.purpose == Purpose.device_login).values(**data))
 
 
 def test_a_person_confirms_and_the_device_gets_a_key_of_theirs_once(client: Caller, owner: Member):
@@ -129,8 +128,7 @@ def test_a_login_expires(client: Caller, owner: Member):
     assert poll(client, begun).json()["code"] == "expired_token"
     change_rows(expires_at=datetime.now(UTC) - timedelta(hours=2))
     tasks.sweep()
-    with system_session() as session:
-        assert session.query(OneTimeToken).count() == 0
+    assert scalar("SELECT count(*) FROM one_time_tokens") == 0
 
 
 def test_codes_cannot_be_guessed(client: Caller, owner: Member):
@@ -159,10 +157,7 @@ def test_only_a_person_who_has_just_signed_in_confirms(client: Caller, owner: Me
     key = key_of(owner, "write", name="k")
     assert decide(key, begun).json()["code"] == "person_required"
     assert decide(client, begun).status_code == 401
-    with system_session() as session:
-        from sinemora.access.tenants.models import BrowserSession
-
-        session.execute(update(BrowserSession).values(authenticated_at=datetime.now(UTC) - timedelta(hours=1)))
+    execute("UPDATE sessions SET authenticated_at = now() - interval '1 h'")
     assert decide(owner, begun).json()["code"] == "confirmation_required"
     assert decide(owner, begun, "deny").status_code == 200
 

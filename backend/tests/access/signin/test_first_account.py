@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sinemora.access.signin import first_account
-from sinemora.kit import config
 from tests.api_clients import Caller
 
 pytestmark = pytest.mark.whole_store  # as an installation begins
@@ -57,9 +56,8 @@ def test_codes_are_not_guessed(nobody):
     assert codes[-1] == "too_many_attempts"
 
 
-def test_without_a_secret_key_nobody_can_guess_the_code(nobody, monkeypatch):
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", " ")
-    config.settings.cache_clear()
+def test_without_a_secret_key_nobody_can_guess_the_code(nobody, set_to):
+    set_to(secret_key=" ")
     assert not due(nobody)
     assert create(nobody).json()["code"] == "first_account_not_due"
 

@@ -12,12 +12,10 @@ from uuid import uuid4
 
 import dns.rcode
 import pytest
-from pydantic import SecretStr
 
 from sinemora.access.signin import domains, openid, passwords
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.kit import special_networks
-from sinemora.kit.config import settings
 from tests.access.signin.conftest import actions, attempt, mails
 from tests.access.signin.provider import SECRET, Provider, running
 from tests.access.signin.test_single_sign_on import REDIRECT, callback, failure, inside, person, sign_in, start
@@ -48,10 +46,9 @@ def free_domains(http: Any) -> None:
 
 
 @pytest.fixture
-def allowed(secret_key: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def allowed(secret_key: None, set_to: Callable[..., None]) -> None:
     """Settings of an operator who lets tenants have providers on this machine."""
-    for name, value in {"public_url": "http://127.0.0.1:8420", "receiver_networks": "127.0.0.0/8"}.items():
-        monkeypatch.setattr(settings(), name, value)
+    set_to(public_url="http://127.0.0.1:8420", receiver_networks="127.0.0.0/8")
 
 
 @pytest.fixture
@@ -237,14 +234,14 @@ def test_a_test_says_in_words_what_is_wrong(
     assert words in owner.post(f"{PATH}/tests").json()["error"]
 
 
-def test_a_test_of_real_providers(owner: Member, process: Provider, allowed: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_test_of_real_providers(owner: Member, process: Provider, allowed: None, set_to: Callable[..., None]):
     set_provider(owner, process)
     assert owner.post(f"{PATH}/tests").json() == {"error": None}
     set_provider(owner, process, client_secret="another")
     assert "client id or client secret" in owner.post(f"{PATH}/tests").json()["error"]
     set_provider(owner, Provider("http://127.0.0.1:1"))
     assert "cannot be reached" in owner.post(f"{PATH}/tests").json()["error"]
-    monkeypatch.setattr(settings(), "receiver_networks", "")
+    set_to(receiver_networks="")
     assert "https://" in owner.post(f"{PATH}/tests").json()["error"]
     set_provider(owner, Provider("https://localhost"))
     assert "not on the public internet" in owner.post(f"{PATH}/tests").json()["error"]
@@ -314,13 +311,13 @@ def test_a_provider_vouches_for_its_domains_alone(
 
 
 def test_the_owner_of_a_provider_gains_nothing_of_a_person_beyond_the_tenant(
-    client: Caller, owner: Member, make_owner: Callable[[], Member], provider: Provider, monkeypatch: pytest.MonkeyPatch
+    client: Caller, owner: Member, make_owner: Callable[[], Member], provider: Provider, set_to: Callable[..., None]
 ):
     """Threat: `owner` runs a provider and has it claim the address of `victim`, who owns another tenant.
 
     Then the provider's owner would read that tenant, or set a password or a passkey that opens it later.
     """
-    monkeypatch.setattr(settings(), "tenant_creation", "on")
+    set_to(tenant_creation="on")
     victim = make_owner()
     before = scalar("SELECT password_hash || name FROM users WHERE email = :email", {"email": victim.email})
     thief = enter(client, provider, worker(email=victim.email), "thief")
@@ -448,12 +445,10 @@ def test_a_change_in_the_middle_of_a_sign_in_ends_it(client: Caller, owner: Memb
 
 
 def test_the_provider_of_the_installation_respects_a_tenant_that_has_its_own(
-    client: Caller, owner: Member, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    client: Caller, owner: Member, provider: Provider, set_to: Callable[..., None]
 ):
     enter(client, provider, worker(), "first")
     execute("UPDATE tenants SET single_sign_on_required = true WHERE id = :id", {"id": owner.tenant_id})
-    values = {"oidc_issuer": provider.issuer, "oidc_client_id": "sinemora", "oidc_client_secret": SecretStr(SECRET)}
-    values |= {"oidc_tenant": f"Tenant {owner.email.partition('@')[0]}", "oidc_roles": "*=admin"}
-    for name, value in values.items():
-        monkeypatch.setattr(settings(), name, value)
+    set_to(oidc_issuer=provider.issuer, oidc_client_id="sinemora", oidc_client_secret=SECRET)
+    set_to(oidc_tenant=f"Tenant {owner.email.partition('@')[0]}", oidc_roles="*=admin")
     assert failure(sign_in(client, provider, person(), "outsider")) == "single_sign_on_required"

@@ -1,11 +1,11 @@
 """Passkeys: created in an account, a second factor, a confirmation, and a sign-in without a password."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from httpx2 import Response
 
-from sinemora.kit import config
 from tests.access.signin.authenticator import Authenticator
 from tests.access.signin.conftest import actions, attempt, browser, pending
 from tests.api_clients import Caller, Member, body_of, code_of
@@ -15,9 +15,9 @@ ORIGIN = "https://sinemora.example.com"
 
 
 @pytest.fixture(autouse=True)
-def public_url(servers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def public_url(servers: Any, set_to: Callable[..., None]) -> None:
     """The address of the installation, which passkeys are bound to."""
-    monkeypatch.setattr(config.settings(), "public_url", ORIGIN)
+    set_to(public_url=ORIGIN)
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_the_first_passkey_comes_with_recovery_codes(owner: Member, key: Authent
 
 
 def test_a_passkey_signs_in_without_a_password_whatever_strangers_try(
-    client: Caller, owner: Member, key: Authenticator, monkeypatch: pytest.MonkeyPatch
+    client: Caller, owner: Member, key: Authenticator, set_to: Callable[..., None]
 ):
-    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1)
+    set_to(sign_in_attempts="1")
     add(owner, key)
     for n in range(11):
         forged = key.use(options(client)) | {"id": f"unknown{n}"}
@@ -204,12 +204,12 @@ def test_a_proof_with_a_broken_part_is_refused(
     ],
 )
 def test_the_relying_party_is_the_host_of_the_installation(
-    client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch, url: str, rp_id: str
+    client: Caller, owner: Member, set_to: Callable[..., None], url: str, rp_id: str
 ):
-    monkeypatch.setattr(config.settings(), "public_url", url)
+    set_to(public_url=url)
     assert options(client)["rpId"] == rp_id
 
 
-def test_an_address_has_no_passkeys(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(config.settings(), "public_url", "http://192.0.2.7:8420")
+def test_an_address_has_no_passkeys(client: Caller, owner: Member, set_to: Callable[..., None]):
+    set_to(public_url="http://192.0.2.7:8420")
     assert code_of(client.post("/v1/auth/passkey-options")) == (409, "passkeys_unavailable")

@@ -1,18 +1,16 @@
 """A password is changed with the present one and reset by a link; other browsers are then signed out."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from httpx2 import Response
-from sqlalchemy import text
 
 from sinemora.access.signin import passwords
 from sinemora.access.signin.operator import reset_link
 from sinemora.access.signin.tasks import sweep
 from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.cli import main
-from sinemora.kit import config
-from sinemora.kit.db import system_session
 from tests.access.signin.conftest import actions, attempt, browser, mails
 from tests.api_clients import PASSWORD, Caller, Member, code_of
 from tests.mail_server import MailServer
@@ -53,8 +51,8 @@ def test_the_present_password_is_asked_for(client: Caller, owner: Member):
     assert "password.refused" in actions(owner)
 
 
-def test_guessing_the_present_password_is_limited(owner: Member, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(config.settings(), "sign_in_attempts", 2)
+def test_guessing_the_present_password_is_limited(owner: Member, set_to: Callable[..., None]):
+    set_to(sign_in_attempts="2")
     statuses = [change(owner, current=f"guess number {n}").status_code for n in range(4)]
     assert statuses == [403, 403, 429, 429]
 
@@ -82,13 +80,10 @@ def test_spaces_belong_to_a_password(client: Caller, owner: Member):
     assert attempt(client, owner.email, f" {NEW} ").status_code == 200
 
 
-def test_an_owner_is_not_created_with_a_weak_password(servers, monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.setenv("SINEMORA_OWNER_PASSWORD", "aaaaaaaaaaaa")
-    config.settings.cache_clear()
+def test_an_owner_is_not_created_with_a_weak_password(servers, set_to, capsys):
+    set_to(owner_password="aaaaaaaaaaaa")
     assert main(["owner", "create", "--tenant", "Weak", "--email", "weak@sinemora.example"]) == 1
     assert "Easy to guess" in capsys.readouterr().err
-    monkeypatch.undo()
-    config.settings.cache_clear()
 
 
 def test_a_link_sets_a_new_password_once(client: Caller, owner: Member, mail_settings: None, mail_server: MailServer):
@@ -156,8 +151,8 @@ def test_without_a_mail_server_an_operator_creates_the_link(client: Caller, owne
     assert "no user" in capsys.readouterr().err
 
 
-def test_requests_for_links_are_limited(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1)
+def test_requests_for_links_are_limited(client: Caller, owner: Member, set_to: Callable[..., None]):
+    set_to(sign_in_attempts="1")
     statuses = [
         client.post("/v1/auth/password-resets", json={"email": f"p{n}@noc.example"}).status_code for n in range(11)
     ]
@@ -166,10 +161,8 @@ def test_requests_for_links_are_limited(client: Caller, owner: Member, monkeypat
 
 def test_only_digests_of_links_are_stored_and_old_ones_are_swept(owner: Member):
     token = reset_link(owner.email).partition("#")[2]
-    with system_session() as session:
-        rows = "".join(session.scalars(text("SELECT t::text FROM one_time_tokens t")))
-        assert token not in rows
-        session.execute(text("UPDATE one_time_tokens SET expires_at = now() - interval '2 h'"))
+    assert token not in scalar("SELECT string_agg(t::text, '') FROM one_time_tokens t")
+    execute("UPDATE one_time_tokens SET expires_at = now() - interval '2 h'")
     sweep()
     assert scalar("SELECT count(*) FROM one_time_tokens") == 0
 

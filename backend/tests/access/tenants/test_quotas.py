@@ -8,7 +8,7 @@ import pytest
 
 from sinemora.access.tenants.models import Tenant, TenantQuota
 from sinemora.cli import main
-from sinemora.kit import config, service_plans
+from sinemora.kit import service_plans
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.rate_quota import RateQuotas
@@ -130,16 +130,11 @@ def test_the_operator_sets_a_quota_by_name(owner, capsys):
 
 
 @pytest.fixture
-def plans(owner, monkeypatch):
+def plans(owner, set_to):
     """Name two plans; return a function that gives the tenant one."""
-    monkeypatch.setenv(
-        "SINEMORA_SERVICE_PLANS", "Trial: vms=2 raw_days=1 artifact_mib=1; Team: vms=5 windows_per_s=0.01"
-    )
-    monkeypatch.setenv("SINEMORA_QUOTA_CONTACT", "noc@example.com")
-    config.settings.cache_clear()
-    yield lambda name, *more: main(["tenant", "quota", str(owner.tenant_id), "--plan", name, *more])
-    monkeypatch.undo()
-    config.settings.cache_clear()
+    named = "Trial: vms=2 raw_days=1 artifact_mib=1; Team: vms=5 windows_per_s=0.01"
+    set_to(service_plans=named, quota_contact="noc@example.com")
+    return lambda name, *more: main(["tenant", "quota", str(owner.tenant_id), "--plan", name, *more])
 
 
 def test_a_plan_sets_quotas_and_a_refusal_names_it(owner, make_mesh, plans, capsys):
@@ -184,7 +179,7 @@ def test_changes_of_plan_and_quotas_are_in_the_audit_log(owner, plans):
     assert later["detail"]["changes"]["paths"] == {"before": 4_000_000, "after": 9}
 
 
-def test_plans_are_listed_with_their_tenants(owner, plans, capsys, monkeypatch):
+def test_plans_are_listed_with_their_tenants(owner, plans, capsys, set_to):
     assert plans("Trial") == 0
     capsys.readouterr()
     assert main(["tenant", "plans", "--json"]) == 0
@@ -194,8 +189,7 @@ def test_plans_are_listed_with_their_tenants(owner, plans, capsys, monkeypatch):
     assert plans("Gold") == 1
     assert "unknown plan: 'Gold'. Plans of SINEMORA_SERVICE_PLANS: Trial, Team" in capsys.readouterr().err
     # A plan that was renamed sets nothing any more, and the operator is told.
-    monkeypatch.setenv("SINEMORA_SERVICE_PLANS", "Free: vms=1")
-    config.settings.cache_clear()
+    set_to(service_plans="Free: vms=1")
     assert usage(owner)["vms"] == (0, 2000)
     assert main(["tenant", "plans"]) == 0
     assert "Trial is not in SINEMORA_SERVICE_PLANS any more" in capsys.readouterr().err
