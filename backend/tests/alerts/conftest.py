@@ -13,7 +13,6 @@ from sinemora.alerts.evaluation import tracking
 from sinemora.alerts.models import AlertRule, Incident
 from sinemora.alerts.rules import service as rules
 from sinemora.fleet.meshes.plan import is_client
-from sinemora.kit import config
 from sinemora.kit.db import tenant_session
 from tests.alerts.notifications.servers import Hooks
 from tests.api_clients import AgentCaller, Member, MeshWorld
@@ -157,10 +156,6 @@ def hooks() -> Iterator[Hooks]:
 
 
 @pytest.fixture
-def local(monkeypatch: pytest.MonkeyPatch, mail_settings: None) -> Iterator[None]:
+def local(set_to: Callable[..., None], mail_settings: None) -> None:
     """Settings with local receivers, a secret key and a mail server."""
-    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "127.0.0.0/8")
-    config.settings.cache_clear()
-    yield
-    monkeypatch.undo()
-    config.settings.cache_clear()
+    set_to(receiver_networks="127.0.0.0/8")

@@ -9,20 +9,18 @@ import pytest
 from sqlalchemy import select
 
 from sinemora.alerts.models import Receiver
-from sinemora.cli import main
 from sinemora.kit import encryption
 from sinemora.kit.db import tenant_session
 from sinemora_client import Client
 from tests.alerts.conftest import Watched, egress
-from tests.terminal import listening
+from tests.terminal import commands, listening
 
 
 @pytest.fixture
 def client(watched: Watched):
     """A client of an API that listens on loopback, with one incident of the mesh."""
     watched.slow = egress(watched, 2)
-    watched.window()
-    watched.window()
+    watched.windows(2)
     with listening(watched.owner) as connected:
         yield connected
 
@@ -30,13 +28,7 @@ def client(watched: Watched):
 @pytest.fixture
 def run_command(client: Client, capsys: pytest.CaptureFixture[str]) -> Any:
     """Return a function that runs a command and returns its output, or the error if it fails."""
-
-    def run(*arguments: str, code: int = 0) -> str:
-        assert main([*arguments, "--url", client.url, "--key", client.key]) == code
-        output = capsys.readouterr()
-        return output.out if code == 0 else output.err
-
-    return run
+    return commands(client, capsys)
 
 
 @pytest.fixture

@@ -1,20 +1,19 @@
 """Back-tests of a rule on stored windows and minutes."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import text
 
 from sinemora.jobs.executor import run
-from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member
-from tests.statements import scalar
+from tests.statements import execute, scalar
 
 SLOW = {"kind": "threshold", "above": 1_000_000}
 
@@ -40,8 +39,8 @@ def test_a_back_test_replays_stored_windows(watched: Watched):
     assert (result["by"], watched.incidents()) == ("windows", [])
 
 
-def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(settings(), "retention_raw_days", 1)
+def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, set_to: Callable[..., None]):
+    set_to(retention_raw_days="1")
     minute = int(time.time()) // 60 * 60 - 300
     watched.slow = egress(watched, 3)
     for at in (minute, minute + 60):
@@ -77,11 +76,9 @@ def test_silence_is_derived_from_stored_windows(watched: Watched):
     lasted = datetime.fromisoformat(incident["seen_at"]) - datetime.fromisoformat(incident["opened_at"])
     assert timedelta(seconds=80) <= lasted <= timedelta(seconds=110)
     assert "look alike" in result["notes"][0]
-    with system_session() as session:  # its windows arrived an hour late instead: it was silent as well
-        session.execute(
-            text("UPDATE probe_frames SET received_at = now() WHERE mesh_key = :key AND vm_key = :vm"),
-            {"key": watched.world.key, "vm": watched.world.agents[2].vm_key},
-        )
+    # Its windows arrived an hour late instead: it was silent as well.
+    late = "UPDATE probe_frames SET received_at = now() WHERE mesh_key = :key AND vm_key = :vm"
+    execute(late, of_mesh | {"vm": watched.world.agents[2].vm_key})
     result = back_test(watched.owner, body)
     assert (result["incidents"], "c-1" in result["notes"][-1]) == (0, True)
 

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.alerts.detection import batch, evaluator, queries, rounds, tasks
 from sinemora.alerts.detection.batch import Wanted
 from sinemora.alerts.detection.due import BlockReports, MeshReports
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress, watch
@@ -72,9 +71,7 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
     )
 
     def evaluate_when(stopped_s: float, started_s: float | None) -> int:
-        with system_session() as session:
-            times = {"stopped_s": stopped_s, "started_s": started_s, "id": watched.world.agents[1].agent_id}
-            session.execute(text(stopped), times)
+        execute(stopped, {"stopped_s": stopped_s, "started_s": started_s, "id": watched.world.agents[1].agent_id})
         watched.evaluate(watched.report())
         return len(watched.incidents())
 
@@ -171,9 +168,8 @@ def test_windows_before_the_first_evaluation_of_a_mesh_are_evaluated_unless_they
 @pytest.mark.whole_store
 def test_a_clock_that_was_stepped_back_stops_no_evaluation(watched: Watched):
     watched.window()
-    with system_session() as session:
-        session.execute(text("UPDATE alert_states SET evaluated_until = now() + interval '1 hour'"))
-        session.execute(text("UPDATE path_latest SET started_at = started_at + interval '2 hours'"))
+    execute("UPDATE alert_states SET evaluated_until = now() + interval '1 hour'")
+    execute("UPDATE path_latest SET started_at = started_at + interval '2 hours'")
     watched.slow = egress(watched, 1)
     for _ in range(2):
         ended_at_s = watched.report()
@@ -191,12 +187,8 @@ def test_silence_of_all_agents_is_found_by_the_clock_and_path_rules_keep_their_p
     watched.slow = egress(watched, 1)
     ended_at_s = watched.report()
     watched.evaluate(ended_at_s)
-    with system_session() as session:
-        reported = text("UPDATE agents SET last_report_at = now() - make_interval(secs => :s)")
-        session.execute(reported, {"s": reported_s_ago})
-        session.execute(
-            text("UPDATE alert_states SET looked_at = now() - interval '3 min', watched_since = now() - interval '1 h'")
-        )
+    execute("UPDATE agents SET last_report_at = now() - make_interval(secs => :s)", {"s": reported_s_ago})
+    execute("UPDATE alert_states SET looked_at = now() - interval '3 min', watched_since = now() - interval '1 h'")
     client().delete(presence._NOTED_AT, presence._SINCE)
     tasks.evaluate()
     assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["mesh"]

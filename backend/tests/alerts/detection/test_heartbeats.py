@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sinemora.alerts.detection import heartbeats, tasks
-from sinemora.kit import config
 from tests.alerts.conftest import Watched
 from tests.alerts.notifications.servers import Hooks, receiver
 from tests.api_clients import Member
@@ -88,12 +87,9 @@ def test_a_failing_or_dripping_service_costs_its_own_calls(
     assert shown(owner, slow)["heartbeat_answer"] == shown(other_owner, good)["heartbeat_answer"] == "HTTP status 200"
 
 
-def test_it_reaches_only_allowed_networks(
-    local: None, owner: Member, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_reaches_only_allowed_networks(local: None, owner: Member, hooks: Hooks, set_to: Any) -> None:
     one = receiver(owner, "heartbeat", hooks)
-    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "")
-    config.settings.cache_clear()
+    set_to(receiver_networks="")
     heartbeats.send_heartbeats()
     assert hooks.got == []
     assert "127.0.0.1" in shown(owner, one)["heartbeat_answer"]

@@ -4,17 +4,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from sinemora.alerts.detection import late_data, tasks
 from sinemora.alerts.detection.late_data import LateDataResult, LateRange
 from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver, route
-from tests.statements import scalar
+from tests.statements import execute, scalar
 
 LATER = timedelta(minutes=10)
 
@@ -43,6 +43,13 @@ def evaluate_later(watched: Watched, later: timedelta = LATER) -> LateDataResult
     """Evaluate late data as the worker does, some time from now."""
     with tenant_session(watched.owner.tenant_id) as session:
         return late_data.evaluate_late_data(session, watched.world.id, datetime.now(UTC) + later)
+
+
+def rolled_up(watched: Watched, minutes_ago: int) -> None:
+    """Let the minutes have been merged a while ago, and late data have been looked for before that."""
+    merged = "UPDATE zone_frames_1m SET rolled_at = now() - make_interval(mins => :ago) WHERE mesh_key = :key"
+    execute(merged, {"ago": minutes_ago, "key": watched.world.key})
+    execute("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'")
 
 
 def rows(watched: Watched, query: Any) -> list[Any]:
@@ -121,12 +128,7 @@ def test_waits_for_more_late_data_up_to_a_limit(evaluated: Watched):
     backlog(evaluated, 4, egress(evaluated, 3))
     roll_up(evaluated)
     assert evaluate_later(evaluated, timedelta(seconds=30)) is None
-    with system_session() as session:
-        session.execute(
-            text("UPDATE zone_frames_1m SET rolled_at = now() - interval '40 minutes' WHERE mesh_key = :key"),
-            {"key": evaluated.world.key},
-        )
-        session.execute(text("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'"))
+    rolled_up(evaluated, minutes_ago=40)
     backlog(evaluated, 2, egress(evaluated, 1))
     roll_up(evaluated)
     result = evaluate_later(evaluated, timedelta(seconds=30))
@@ -188,12 +190,7 @@ def test_windows_that_come_after_their_evaluation_are_judged_at_their_place(
 def test_the_task_evaluates_every_mesh(evaluated: Watched):
     backlog(evaluated, 4, egress(evaluated, 3))
     roll_up(evaluated)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE zone_frames_1m SET rolled_at = now() - interval '5 minutes' WHERE mesh_key = :key"),
-            {"key": evaluated.world.key},
-        )
-        session.execute(text("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'"))
+    rolled_up(evaluated, minutes_ago=5)
     tasks.evaluate_late_data()
     assert len(evaluated.incidents()) == 1
     assert len(rows(evaluated, select(LateDataProgress))) == 1

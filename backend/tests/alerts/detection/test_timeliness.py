@@ -5,11 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.alerts.detection import tasks
 from sinemora.kit import checks
-from sinemora.kit.db import system_session
 from sinemora.kit.observability import telemetry
 from tests.alerts.conftest import Watched
 from tests.api_clients import Caller, Member
@@ -41,14 +39,8 @@ def test_a_mesh_that_is_not_evaluated_is_reported_until_it_is(watched: Watched, 
     watched.window()
     assert watched.owner.get("/v1/about").json()["alerts"]["evaluates"] is True
     watched.report()
-    with system_session() as session:  # as if the watcher had hung since
-        session.execute(
-            text(
-                "UPDATE alert_states SET looked_at = now() - interval '13 minutes',"
-                " reported_until = evaluated_until WHERE mesh_id = :mesh"
-            ),
-            {"mesh": watched.world.id},
-        )
+    hung = "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
+    execute(f"{hung} WHERE mesh_id = :mesh", {"mesh": watched.world.id})
     assert "not detected" in detail(client, "evaluation")
     assert (value(scraped(client), "sinemora_alert_evaluation_lag_seconds") or 0) > 60
     alerts = watched.owner.get("/v1/about").json()["alerts"]

@@ -14,7 +14,6 @@ from sinemora.alerts.evaluation.detections import Detection
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Among, Condition, Kind, Rule, Severity
-from sinemora.alerts.evaluation.tracking import Transition, advance
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.measurements.aggregate.fairness import FlowShares, jain_index
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -74,15 +73,6 @@ def test_the_indices_of_flows_are_those_of_each_pair(pairs: list[list[float]]):
         assert index == pytest.approx(naive) if len(pairs[at]) > 1 else np.isnan(index)
 
 
-def test_two_of_three_uneven_windows_of_vms_are_a_cause():
-    even, uneven = slow_vm(1, 200_000), slow_vm(1, 5_000_000)
-    series = [even, uneven, even, uneven, uneven]
-    found = fired([rule(Among.VMS)], [window(number, trips) for number, trips in enumerate(series, 1)])
-    assert [len(one) for one in found] == [0, 0, 0, 1, 1]
-    cause = found[-1][0].cause
-    assert (cause.culprit.suspect, cause.cells.size) == (Suspect.VM_SHARES, 0)
-
-
 def test_an_index_at_the_limit_is_no_breach():
     # Shares 1, 1, 1 and x: the index is (3 + x)² / (4 (3 + x²)).
     shares = [1.0, 1.0, 1.0, 0.5]
@@ -119,13 +109,6 @@ def test_paths_with_uneven_flows_are_one_cause_with_their_paths():
     assert (found.cause.culprit.suspect, found.rules) == (Suspect.FLOW_SHARES, {"flows": 4})
 
 
-def test_a_flow_with_too_few_exchanges_is_left_out():
-    windows = [window(at, flows={(0, 1): [10_000.0, 9_000.0, nan], (0, 2): [10_000.0, nan]}) for at in range(1, 4)]
-    assert fired([rule(Among.FLOWS, condition=Condition(Kind.FAIRNESS, below=1.0))], windows)[-1][0].rules == {
-        "flows": 2
-    }
-
-
 def test_a_scope_selects_paths_and_with_them_vms():
     trips = slow_vm(3, 5_000_000)
     inside = np.zeros((SIZE, SIZE), bool)
@@ -157,19 +140,3 @@ def test_in_a_mesh_that_rotates_a_path_counts_its_turns():
     ]
     found = fired([rule(Among.FLOWS)], windows)
     assert [len(one) for one in found] == [0, 0, 0, 0, 0, 1, 1]
-
-
-def test_uneven_flows_and_a_slow_path_are_two_incidents():
-    slow = np.full((SIZE, SIZE), 100_000.0, np.float32)
-    slow[0, 1] = 3_000_000.0
-    delay = Rule("delay", "Slow", Condition(Kind.THRESHOLD, above=1_000_000.0))
-    uneven = {(0, 1): [10_000.0, 500.0]}
-    state, tracks = EvaluationState(np.zeros(0, np.int64)), []
-    for number in range(1, 6):
-        both = window(number, flows=uneven)
-        both = replace(both, values=lambda metric, _: slow if metric is Metric.ONE_WAY_DELAY else np.zeros_like(slow))
-        detections = step(state, [delay, rule(Among.FLOWS)], both).detections
-        changes = advance(tracks, detections, both.zone_of, both.ended_at_s, 10)
-        assert all(change.transition in (Transition.OPENED, Transition.SEEN) for change in changes)
-        tracks = [change.track for change in changes] or tracks
-    assert {track.culprit.suspect for track in tracks} == {Suspect.FLOW_SHARES, Suspect.PATH}

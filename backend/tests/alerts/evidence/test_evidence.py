@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from sinemora.cli import main
 from sinemora.fleet.meshes.plan import is_client
-from sinemora.kit import config, signing
+from sinemora.kit import signing
 from tests.alerts.conftest import QUIET_NS, SLOW_NS, Watched, egress
 from tests.api_clients import Caller, code_of
 from tests.measurements.reports import report_of, sent
@@ -68,7 +68,7 @@ def test_canonical_json_is_that_of_rfc_8785():
 
 
 def test_a_third_party_verifies_the_report(
-    watched: Watched, incident: str, client: Caller, monkeypatch: pytest.MonkeyPatch
+    watched: Watched, incident: str, client: Caller, set_to: Callable[..., None]
 ):
     signed = watched.owner.get(f"/v1/incidents/{incident}/evidence").json()
     published = client.get("/v1/evidence-keys").json()["keys"]
@@ -87,8 +87,7 @@ def test_a_third_party_verifies_the_report(
     for secret in ("of the tests", str(watched.owner.tenant_id), watched.owner.email):
         assert secret not in again.text
     # Without a secret key nothing is signed.
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "")
-    config.settings.cache_clear()
+    set_to(secret_key="")
     assert code_of(watched.owner.get(f"/v1/incidents/{incident}/evidence")) == (409, "secret_key_missing")
 
 
@@ -115,11 +114,10 @@ def test_the_report_has_the_paths_before_and_during_the_incident(watched: Watche
     assert {vm["zone"]["name"] for vm in report["vms"]} == {"a", "b", "c"}
 
 
-def test_keys_before_a_change_of_the_secret_stay_published(monkeypatch: pytest.MonkeyPatch):
+def test_keys_before_a_change_of_the_secret_stay_published(set_to: Callable[..., None]):
     document = {"a": 1}
     before, old = signing.sign(document), signing.public_keys()
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "new, of the tests")
-    config.settings.cache_clear()
+    set_to(secret_key="new, of the tests")
     new, *rest = signing.public_keys()
     assert rest == old != [new]
     assert signing.sign(document).key_id == signing.key_id(new) != before.key_id

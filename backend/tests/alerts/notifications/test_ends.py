@@ -15,12 +15,12 @@ from sinemora.access.tenants.models import Tenant
 from sinemora.alerts.detection import tasks
 from sinemora.alerts.incidents import queries
 from sinemora.alerts.models import Delivery
-from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver, route
 from tests.api_clients import Member, code_of
 from tests.seeds import examples
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -55,8 +55,7 @@ def told(local: None, watched: Watched, hooks: Hooks) -> Watched:
 def heard(hooks: Hooks, *, later: bool = False) -> dict[str, list[str]]:
     """Send what is due, or what waits; return what each receiver has accepted so far."""
     if later:
-        with system_session() as session:
-            session.execute(update(Delivery).values(due_at=datetime.now(UTC)))
+        execute(update(Delivery).values(due_at=datetime.now(UTC)))
     tasks.deliver_due()
     said: dict[str, list[str]] = {}
     for path, _, raw in hooks.got:
@@ -175,8 +174,7 @@ def test_the_end_of_an_incident_outlives_its_mesh(told: Watched, hooks: Hooks, m
 def test_receivers_are_told_before_their_tenant_is_deleted(told: Watched, hooks: Hooks, monkeypatch: Any):
     now = datetime.now(UTC)
     monkeypatch.setattr(deletion.archives, "delete", lambda *_, **__: [])  # other tests use the tenant's tables
-    with system_session() as session:
-        session.execute(update(Tenant).where(Tenant.id == told.owner.tenant_id).values(deletion_at=now))
+    execute(update(Tenant).where(Tenant.id == told.owner.tenant_id).values(deletion_at=now))
     deletion.delete_due()
     assert heard(hooks) == BOTH_ENDED
 

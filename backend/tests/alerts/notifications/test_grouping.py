@@ -12,9 +12,9 @@ from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 from sinemora.alerts.models import Delivery
 from sinemora.alerts.notifications.grouping import Sending, group_key, is_grouped, lasts, next_sending
-from sinemora.kit.db import system_session
 from tests.alerts.conftest import SLOW_NS, Watched, egress
 from tests.alerts.notifications.servers import Hooks, receiver
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -116,8 +116,7 @@ def pages(hooks: Hooks) -> list[tuple[str, str]]:
 
 
 def end_of_hold() -> None:
-    with system_session() as session:
-        session.execute(update(Delivery).where(Delivery.held).values(due_at=datetime.now(UTC)))
+    execute(update(Delivery).where(Delivery.held).values(due_at=datetime.now(UTC)))
 
 
 def waiting(watched: Watched) -> list[dict[str, Any]]:
@@ -152,8 +151,7 @@ def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
 
 
 def test_a_notice_of_the_future_holds_none_after_the_clock_was_stepped_back(noisy: Watched, hooks: Hooks):
-    with system_session() as session:
-        session.execute(update(Delivery).values(due_at=datetime.now(UTC) + timedelta(hours=1)))
+    execute(update(Delivery).values(due_at=datetime.now(UTC) + timedelta(hours=1)))
     noisy.slow |= {(2, 3): SLOW_NS}
     noisy.windows(3)
     assert heard(hooks) == [("opened", 0), ("opened", 0)]
@@ -173,9 +171,8 @@ def test_the_end_of_an_incident_is_part_of_the_next_digest(noisy: Watched, hooks
     noisy.slow |= {(2, 3): SLOW_NS}
     noisy.windows(3)
     noisy.calm()
-    with system_session() as session:  # the quarter of an hour after the ends has passed
-        ends = update(Delivery).where(Delivery.about == "resolved").values(due_at=datetime.now(UTC))
-        session.execute(ends)
+    # The quarter of an hour after the ends has passed.
+    execute(update(Delivery).where(Delivery.about == "resolved").values(due_at=datetime.now(UTC)))
     assert heard(hooks) == [("opened", 0)]
     end_of_hold()
     assert heard(hooks) == [("opened", 0), ("digest", 2)]

@@ -15,25 +15,27 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from sinemora.alerts.detection import tasks
 from sinemora.alerts.models import Delivery, Incident
 from sinemora.alerts.notifications import delivery, messages
-from sinemora.kit import config, egress_policy
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit import egress_policy
+from sinemora.kit.config import settings
+from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import Watched, egress, later
 from tests.alerts.notifications.servers import KEY, Hooks, receiver, route
 from tests.api_clients import Member
 from tests.mail_server import MailServer, certificate, serve
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
 
 def due_now(**changes: Any) -> None:
     """Make waiting deliveries due, with other changes, and send them."""
-    with system_session() as session:
-        session.execute(update(Delivery).values(due_at=datetime.now(UTC), **changes))
+    execute(update(Delivery).values(due_at=datetime.now(UTC), **changes))
     tasks.deliver_due()
 
 
@@ -178,9 +180,9 @@ def test_mail_is_sent_encrypted_and_authenticated(
     tls, trusted = certificate(tmp_path)
     for mail_server in serve(MailServer(tls if offers_tls else None, login=("bot@example.com", "s e/cret"))):
         user = "bot%40example.com"
-        monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://{user}:{password}@localhost:{mail_server.port}")
+        url = SecretStr(f"smtp://{user}:{password}@localhost:{mail_server.port}")
+        monkeypatch.setattr(settings(), "smtp_url", url)
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
-        config.settings.cache_clear()
         fields = {"name": "mail", "kind": "email", "settings": {"to": ["ops@example.com"]}}
         target = owner.created("/v1/receivers", fields)
         owner.created(f"/v1/receivers/{target['id']}/tests", {})
@@ -189,7 +191,6 @@ def test_mail_is_sent_encrypted_and_authenticated(
         assert delivery["state"] == state, delivery
         assert answer in delivery["answer"]
         assert len(mail_server.got) == (state == "sent")
-    config.settings.cache_clear()
 
 
 def test_a_webhook_is_signed_and_retried(local: None, owner: Member, hooks: Hooks):
@@ -239,10 +240,9 @@ def test_a_delivery_is_repeated_on_request(local: None, owner: Member, other_own
     assert len({headers["webhook-id"] for _, headers, _ in hooks.got}) == 1
 
 
-def test_receivers_reach_only_allowed_networks(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
+def test_receivers_reach_only_allowed_networks(local: None, owner: Member, hooks: Hooks, set_to: Any):
     target = receiver(owner, "webhook", hooks)
-    monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "10.0.0.0/8")
-    config.settings.cache_clear()
+    set_to(receiver_networks="10.0.0.0/8")
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
     due_now()
     failed = owner.get("/v1/deliveries").json()["items"][0]

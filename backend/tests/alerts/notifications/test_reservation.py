@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from redis import Redis
 from sqlalchemy import delete
 
 from lab.benchmarks.storing.programs import program
-from sinemora.kit import config, outbox
+from sinemora.kit import outbox
 from sinemora.kit.db import system_session
 from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import OutgoingMail
@@ -23,11 +24,10 @@ MAILS = 40
 
 @pytest.mark.whole_store
 def test_a_mail_server_that_hangs_delays_no_notification(
-    owner: Member, hooks: Hooks, local: None, redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: Member, hooks: Hooks, local: None, redis: Redis, tmp_path: Path, set_to: Callable[..., None]
 ):
     with socket.create_server(("127.0.0.1", 0), backlog=MAILS) as silent:
-        monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{silent.getsockname()[1]}")
-        config.settings.cache_clear()
+        set_to(smtp_url=f"smtp://127.0.0.1:{silent.getsockname()[1]}")
         for _ in range(MAILS):
             with system_session() as session:
                 outbox.post(session, "test", Mail("a@b.example", "Hi", ("Hi",)), timedelta(days=1))

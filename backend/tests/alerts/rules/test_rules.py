@@ -8,23 +8,11 @@ import yaml
 from sqlalchemy import text
 
 from sinemora.alerts.evaluation.rule import defaults
-from sinemora.alerts.models import AlertRule
 from sinemora.alerts.rules import service
-from sinemora.fleet.meshes.models import Mesh
 from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member
 from tests.waits import WAIT_MOST_S, until
-
-
-def test_new_meshes_have_default_rules(owner: Member, make_mesh: Any):
-    world = make_mesh(owner, 2)
-    rules = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
-    assert {"Delay above its baseline", "Agent silent", "Loss on a path", "Loss over an hour"} <= {
-        rule["name"] for rule in rules
-    }
-    again = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
-    assert [rule["id"] for rule in again] == [rule["id"] for rule in rules]
 
 
 def test_several_who_read_the_rules_of_a_new_mesh_at_once_get_them(owner: Member, make_mesh: Any):
@@ -124,8 +112,7 @@ def test_a_rule_fires_only_in_its_scope(watched: Watched):
     changed = watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"scope": {"path": ["a-1", "b-1"]}})
     assert changed.status_code == 200, changed.text
     watched.slow = egress(watched, 0)
-    watched.window()
-    watched.window()
+    watched.windows(2)
     (incident,) = watched.incidents()
     assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
 
@@ -152,9 +139,3 @@ def test_rules_are_exported_and_imported_as_yaml(watched: Watched, other_owner: 
     assert [one["pointer"] for one in twice["errors"]] == ["#/rules/1/name"]
     assert "#/rules/0" in twice["detail"]
     assert other_owner.get("/v1/alert-rules/manifest", params=where).status_code == 404
-
-
-def test_as_many_meshes_as_are_allowed_have_their_default_rules_and_others():
-    assert AlertRule.rows_max is not None
-    assert Mesh.rows_max is not None
-    assert AlertRule.rows_max >= 2 * len(defaults()) * Mesh.rows_max

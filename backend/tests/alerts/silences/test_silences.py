@@ -33,8 +33,7 @@ def test_a_silence_applies_and_is_named_by_the_incident(watched: Watched):
         "ends_at": "2099-01-01T00:00:00Z",
     }
     watched.slow = egress(watched, 2)
-    watched.window()
-    watched.window()
+    watched.windows(2)
     preview = owner.post("/v1/silence-previews", json=body).json()
     assert len(preview["incidents"]) == 1
     silence = owner.created("/v1/silences", body)
