@@ -1,6 +1,7 @@
 """Applications declared and recommendations requested through HTTP."""
 
 from tests.api_clients import MeshWorld, body_of
+from tests.recommendations.measured_mesh import measured
 
 PATH = "/v1/recommendations"
 
@@ -21,6 +22,13 @@ def declared(
         for at, vm in enumerate(vms)
     ]
     return with_tasks(mesh, name, tasks_of, **more)
+
+
+def declared_near(mesh: MeshWorld, **more) -> dict:
+    """Declare the star, and measure the mesh with `NEAR`."""
+    application = declared(mesh, **more)
+    measured(mesh, NEAR)
+    return application
 
 
 def with_tasks(mesh: MeshWorld, name: str, tasks_of: list[dict], **more) -> dict:

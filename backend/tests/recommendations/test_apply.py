@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.api_clients import Caller, MeshWorld, join
-from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
+from tests.recommendations.asking import PATH, asked, declared, declared_near, moved
 from tests.recommendations.measured_mesh import measured
 
 
@@ -20,8 +20,7 @@ def vm_id(mesh: MeshWorld, name: str) -> str:
 
 
 def test_applied_moves_are_recorded(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     recommendation = asked(mesh, worker)
     path = f"{PATH}/{recommendation['id']}"
     stale = mesh.owner.get(f"/v1/applications/{application['id']}").headers["ETag"]
@@ -90,8 +89,7 @@ def _other_zone(mesh: MeshWorld, application: dict) -> str:
     "change", [_moved_elsewhere, _waits, _deleted_vm, _deleted_task, _pinned, _left_mesh, _full, _no_cpu, _other_zone]
 )
 def test_a_changed_world_is_named_and_nothing_is_applied(mesh: MeshWorld, worker, change):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     recommendation = asked(mesh, worker)
     assert "c-2" in {step["target"]["name"] for step in recommendation["steps"]}
     words = change(mesh, application)
@@ -107,8 +105,7 @@ def test_a_changed_world_is_named_and_nothing_is_applied(mesh: MeshWorld, worker
 
 
 def test_moves_that_are_made_already_are_applied_with_the_rest(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     recommendation = asked(mesh, worker)
     first = recommendation["steps"][0]
     moved(mesh, application, {first["task"]["name"]: first["target"]["name"]})
@@ -134,8 +131,7 @@ def test_of_two_at_once_one_is_applied(mesh: MeshWorld, worker):
 
 @pytest.mark.parametrize(("decision", "state"), [("accept", "accepted"), ("apply", "applied")])
 def test_of_four_who_decide_at_once_one_does(mesh: MeshWorld, worker, decision: str, state: str):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     path = f"{PATH}/{asked(mesh, worker)['id']}"
     colleague = join(mesh.owner, "editor")
     callers = [Caller(one.http, one.headers, one.cookies) for one in (mesh.owner, colleague, mesh.owner, colleague)]

@@ -97,15 +97,6 @@ def test_a_move_cost_above_the_gain_is_named_with_a_cost_below_it(mesh: MeshWorl
     assert again["result"]["binding"] == []
 
 
-def test_a_move_missing_only_for_its_cost_says_so(mesh: MeshWorld, worker):
-    """The other application moves for less; each pays its own moves."""
-    declared(mesh, vms=("a-1", "b-1"), move_cost=0.9)
-    declared(mesh, "other", vms=("a-2", "b-2"))
-    measured(mesh, ONE)
-    recommendation = asked(mesh, worker)
-    assert towards(recommendation)["limits"][0]["kind"] == "move_cost"
-
-
 def test_a_move_cost_is_not_blamed_for_what_noise_explains(mesh: MeshWorld, worker):
     declared(mesh, vms=("a-1", "b-1"), move_cost=0.9)
     measured(mesh, {}, noise_us=60)

@@ -6,8 +6,7 @@ import pytest
 
 from tests.api_clients import MeshWorld
 from tests.artifacts.test_artifacts import exchange, publish, switch
-from tests.recommendations.asking import NEAR, PATH, asked, declared
-from tests.recommendations.measured_mesh import measured
+from tests.recommendations.asking import PATH, asked, declared, declared_near
 
 pytestmark = pytest.mark.usefixtures("secret_key")
 
@@ -24,8 +23,7 @@ def image(mesh: MeshWorld) -> dict:
 
 
 def test_each_move_says_what_it_brings(mesh: MeshWorld, worker, image):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     last = mesh.agents[-1].name
     steps = asked(mesh, worker, artifacts={"cache": "image"})["steps"]
     assert len(steps) == 2
@@ -37,8 +35,7 @@ def test_each_move_says_what_it_brings(mesh: MeshWorld, worker, image):
 
 
 def test_a_cost_of_bringing_that_prevents_a_move_is_named(mesh: MeshWorld, worker, image):
-    declared(mesh, move_cost=0.01)
-    measured(mesh, NEAR)
+    declared_near(mesh, move_cost=0.01)
     large = [hashlib.sha256(bytes([n])).digest() * 30_000 for n in range(12)]
     publish(mesh.owner, mesh, *large, name="large")
     prevented = asked(mesh, worker, artifacts={"cache": "large"}, bringing_cost=1)

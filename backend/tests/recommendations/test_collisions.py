@@ -14,6 +14,7 @@ from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from tests.api_clients import Caller, Member
+from tests.statements import execute
 from tests.waits import until
 
 SLOW = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50"}
@@ -80,8 +81,7 @@ def test_a_tenant_is_deleted_while_its_moves_are_decided(owner: Member):
     zone = call("POST", "/v1/zones", {"provider": "p", "region": "r", "name": "z"})[1]["id"]
     meshes = [call("POST", "/v1/meshes", {"name": f"m{number}"})[1]["id"] for number in range(2)]
     pairs = [pair_of(call, owner.tenant_id, meshes, zone, number) for number in range(4)]
-    with system_session() as session:
-        session.execute(update(Tenant).where(Tenant.id == owner.tenant_id).values(deletion_at=datetime.now(UTC)))
+    execute(update(Tenant).where(Tenant.id == owner.tenant_id).values(deletion_at=datetime.now(UTC)))
 
     def change(pair) -> list[int]:
         actions = pair.actions()

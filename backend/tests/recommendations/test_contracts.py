@@ -17,7 +17,7 @@ from sinemora.recommendations import contracts, tasks
 from tests.alerts.conftest import SLOW_NS, Watched, watch
 from tests.api_clients import Member, MeshWorld, code_of
 from tests.mail_server import MailServer
-from tests.recommendations.asking import NEAR, PATH, asked, declared
+from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near
 from tests.recommendations.measured_mesh import measured
 from tests.recommendations.test_ends import ended, incident_of
 
@@ -165,8 +165,7 @@ def test_a_breach_starts_one_search_within_the_moves_of_the_day(mesh: MeshWorld,
 
 
 def test_moves_beyond_those_of_the_day_are_not_applied(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     recommendation = asked(mesh, worker)
     assert len(recommendation["steps"]) > 1
     assert changed(mesh, application, moves_per_day=1).status_code == 200

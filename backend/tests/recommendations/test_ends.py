@@ -12,7 +12,7 @@ from sinemora.recommendations import service, tasks
 from sinemora.recommendations.models import Recommendation
 from sinemora.recommendations.schemas import RecommendationRequest
 from tests.api_clients import MeshWorld
-from tests.recommendations.asking import NEAR, PATH, asked, declared
+from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near
 from tests.recommendations.measured_mesh import measured
 
 TITLE = "zone a to zone b: delay increased"
@@ -80,8 +80,7 @@ def test_moves_for_an_incident_use_the_time_since_its_onset_and_end_with_it(mesh
 
 
 def test_an_onset_just_now_promises_nothing(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     recommendation = asked(mesh, worker, incident_id=str(incident_of(mesh, minutes=4)))
     assert recommendation["steps"] == []
     assert "more windows are needed" in recommendation["result"]["evidence"]["shortage"]
@@ -122,8 +121,7 @@ def test_a_newer_one_for_the_same_applications_supersedes(mesh: MeshWorld, worke
 
 
 def test_moves_expire_a_day_after_they_were_found(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     recommendation = asked(mesh, worker)
     until = datetime.fromisoformat(recommendation["expires_at"])
     assert until - datetime.fromisoformat(recommendation["created_at"]) > timedelta(hours=23)

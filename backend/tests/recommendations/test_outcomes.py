@@ -34,10 +34,6 @@ def before(pair: tuple[str, str]) -> float:
     return {("a-1", "b-1"): FAR_US, ("a-1", "c-1"): NEAR_US}.get(pair, 300.0)
 
 
-def old_path_returned(pair: tuple[str, str]) -> float:
-    return NEAR_US if pair == ("a-1", "b-1") else before(pair)
-
-
 @pytest.fixture(autouse=True)
 def asked_an_hour_late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the question be asked after the hour that judges it, by windows that are an hour old."""
@@ -119,19 +115,6 @@ def test_a_true_gain_holds_by_delays(mesh: MeshWorld, worker, now_s: int):
     accuracy = mesh.owner.get(f"{PATH}/accuracy").json()
     assert [accuracy[name] for name in ("held", "not_held", "cannot_tell", "undone")] == [1, 0, 0, 0]
     assert accuracy["mean_error"] == pytest.approx(0, abs=0.02)
-
-
-def test_what_came_by_itself_is_not_held(mesh: MeshWorld, worker, now_s: int):
-    declared(mesh, vms=("a-1", "b-1"))
-    measured(mesh, now_s, BEFORE, before)
-    recommendation = applied(mesh, worker, now_s)
-    measured(mesh, now_s, AFTER, old_path_returned)
-    judged = outcome(mesh, recommendation)
-    assert (judged["verdict"], judged["judged_by"]) == ("not_held", "delays"), judged["reason"]
-    assert judged["promised"]["mean"] > 0.5
-    assert judged["observed"]["mean"] == pytest.approx(0, abs=0.02)
-    accuracy = mesh.owner.get(f"{PATH}/accuracy").json()
-    assert (accuracy["held"], accuracy["not_held"]) == (0, 1)
 
 
 def test_windows_before_the_moves_verify_nothing(mesh: MeshWorld, worker, now_s: int):

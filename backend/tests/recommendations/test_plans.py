@@ -16,7 +16,7 @@ from sinemora.recommendations import tasks
 from sinemora.recommendations.models import Recommendation
 from tests.alerts.notifications.servers import KEY, Hooks, receiver
 from tests.api_clients import MeshWorld, code_of
-from tests.recommendations.asking import NEAR, PATH, asked, declared, moved
+from tests.recommendations.asking import PATH, asked, declared, declared_near, moved
 from tests.recommendations.measured_mesh import measured
 
 FORMATS = ("kubernetes", "network-topology", "terraform", "systemd")
@@ -58,8 +58,7 @@ def test_the_plan_of_each_format_and_its_way_back(mesh: MeshWorld, worker):
 
 
 def test_renamed_vms_have_their_new_names_and_deleted_ones_end_the_plan(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     recommendation = asked(mesh, worker)
     vm = next(agent.vm_id for agent in mesh.agents if agent.name == "c-2")
     assert mesh.owner.patch(f"/v1/vms/{vm}", json={"name": "c-9"}).status_code == 200
@@ -69,8 +68,7 @@ def test_renamed_vms_have_their_new_names_and_deleted_ones_end_the_plan(mesh: Me
 
 
 def test_without_a_move_or_after_its_end_there_is_no_plan(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     none = asked(mesh, worker, moves_max=0)
     assert plan(mesh, none, "kubernetes").json()["code"] == "moves_none"
     recommendation = asked(mesh, worker)
@@ -82,8 +80,7 @@ def test_without_a_move_or_after_its_end_there_is_no_plan(mesh: MeshWorld, worke
 
 @pytest.mark.whole_store
 def test_moves_are_applied_since_the_last_was_seen_and_each_says_since_when(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     recommendation = asked(mesh, worker)
     path = f"{PATH}/{recommendation['id']}"
     first, *others = recommendation["steps"]
@@ -109,8 +106,7 @@ def test_moves_are_applied_since_the_last_was_seen_and_each_says_since_when(mesh
 
 @pytest.mark.whole_store
 def test_moves_after_the_end_of_a_proposal_do_not_apply_it(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     recommendation = asked(mesh, worker)
     with tenant_session(mesh.owner.tenant_id) as session:
         row = session.get_one(Recommendation, UUID(recommendation["id"]))
@@ -122,8 +118,7 @@ def test_moves_after_the_end_of_a_proposal_do_not_apply_it(mesh: MeshWorld, work
 
 @pytest.mark.whole_store
 def test_a_proposal_whose_moves_were_made_for_an_accepted_one_is_not_applied(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     accepted = asked(mesh, worker)
     assert mesh.owner.post(f"{PATH}/{accepted['id']}/accept").status_code == 200
     proposed = asked(mesh, worker)
@@ -142,8 +137,7 @@ def test_a_proposal_whose_moves_were_made_for_an_accepted_one_is_not_applied(mes
 def test_accepted_moves_are_sent_once_with_their_plan_to_receivers_that_want_them(
     mesh: MeshWorld, worker, hooks: Hooks, local: None
 ):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     chosen, other = (receiver(mesh.owner, "webhook", hooks, name) for name in ("pipeline", "other"))
     path = f"/v1/receivers/{chosen['id']}"
     for settings in ({"accepted_moves": True}, {}):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.api_clients import MeshWorld
-from tests.recommendations.asking import NEAR, PATH, asked, declared, moved, with_tasks
+from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near, moved, with_tasks
 from tests.recommendations.measured_mesh import measured
 from tests.statements import execute
 
@@ -53,18 +53,6 @@ def test_waiting_costs_gamma_and_omega(mesh: MeshWorld, worker):
     assert 5300 <= max(longer) <= 5600
 
 
-def test_thresholds_decide_which_vms_and_racks_are_preferred(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
-
-    def preferred(kind: str, found: list[dict[str, Any]]) -> int:
-        return sum(arc["tail"].startswith("T") and arc["head"].startswith(kind) for arc in found)
-
-    strict, all_of_them = (arcs(mesh, worker, p_m=limit, p_r=limit) for limit in (0, 1000))
-    assert preferred("M", strict) < preferred("M", all_of_them)
-    assert preferred("R", strict) == 0 < preferred("R", all_of_them)
-
-
 def racks(mesh: MeshWorld, worker: Any) -> tuple[str, int]:
     """Return what racks are, and how many the network has."""
     answer = asked(mesh, worker, policy="nomora", explain=True)["result"]
@@ -72,8 +60,7 @@ def racks(mesh: MeshWorld, worker: Any) -> tuple[str, int]:
 
 
 def test_racks_are_labels_or_hosts_where_vms_have_them(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     assert racks(mesh, worker)[0] == "round_trips"
     for agent in mesh.agents:
         assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}/capacity", json={"host": "one"}).status_code == 200

@@ -9,15 +9,14 @@ from sinemora.applications.curves.core.library import published
 from sinemora.jobs import service as jobs
 from sinemora.recommendations import explanation, tasks
 from tests.api_clients import Member, MeshWorld, code_of
-from tests.recommendations.asking import NEAR, PATH, asked, declared, sized, with_tasks
+from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
 
 CURVE = published("memcached-server").curve
 
 
 def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     recommendation = asked(mesh, worker)
     steps = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in recommendation["steps"]}
     assert {(source, target) for _, source, target in steps} <= {
@@ -179,8 +178,7 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, n
     ],
 )
 def test_the_reason_of_a_missed_objective_names_the_budget_of_moves(mesh: MeshWorld, worker, moves_max, own, words):
-    declared(mesh, objective=0.99, moves_max=own)
-    measured(mesh, NEAR)
+    declared_near(mesh, objective=0.99, moves_max=own)
     answer = asked(mesh, worker, moves_max=moves_max)["result"]
     assert words in " ".join(answer["rejected"])
     assert answer["constraints"][-1] == {0: "no moves allowed", 1: "at most 1 move", 10: "at most 10 moves"}[moves_max]
@@ -219,8 +217,7 @@ def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
 
 
 def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     answer = asked(mesh, worker, policy="nomora", explain=True)["result"]
     arcs = answer["network"]
     assert sum(arc["cost"] * arc["flow"] for arc in arcs) == answer["certificate"]["primal"]
@@ -233,8 +230,7 @@ def test_the_published_network_is_returned_arc_by_arc(mesh: MeshWorld, worker):
 
 
 def test_a_network_too_large_to_read_is_refused(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     monkeypatch.setattr(explanation, "ARCS_MAX", 3)
     job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora", "explain": True}).json()
     worker()
@@ -277,8 +273,7 @@ def test_a_task_moves_where_its_slots_and_cpu_are_free(mesh: MeshWorld, worker):
 
 @pytest.mark.parametrize(("risk", "objective"), [("cvar", "fair"), (None, "worst_first")])
 def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, risk, objective):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     recommendation = asked(mesh, worker, risk=risk, objective=objective)
     assert {step["target"]["name"] for step in recommendation["steps"]} == {"b-2", "c-2"}
     assert (recommendation["policy"], recommendation["result"]["objective"]) == ("best", objective)
@@ -287,8 +282,7 @@ def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, risk, objective)
 
 
 def test_decisions_are_made_once(mesh: MeshWorld, worker):
-    declared(mesh)
-    measured(mesh, NEAR)
+    declared_near(mesh)
     path = f"{PATH}/{asked(mesh, worker)['id']}"
     seen = mesh.owner.get(path).headers["ETag"]
     dismissed = mesh.owner.post(f"{path}/dismiss", json={"reason": "maintenance"}, headers={"If-Match": seen}).json()
@@ -368,8 +362,7 @@ def test_stale_measurements_are_refused_and_older_ones_dated(mesh: MeshWorld, wo
 
 @pytest.mark.whole_store
 def test_it_asks_by_itself(mesh: MeshWorld, worker):
-    declared(mesh, objective=0.99)
-    measured(mesh, NEAR)
+    declared_near(mesh, objective=0.99)
     tasks.ask()
     worker()
     assert [item["trigger"] for item in mesh.owner.get(PATH).json()["items"]] == ["objective"]

@@ -7,7 +7,7 @@ from httpx2 import Response
 
 from sinemora.applications.schemas import TASKS_MAX
 from tests.api_clients import MeshWorld, code_of
-from tests.recommendations.asking import NEAR, PATH, asked, declared, sized, with_tasks
+from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near, sized, with_tasks
 from tests.recommendations.measured_mesh import measured
 
 SCHEDULE = "/v1/meshes/{}/recommendation-schedules"
@@ -73,8 +73,7 @@ def test_a_limit_of_an_application_not_asked_about_refuses_nothing(mesh: MeshWor
 
 
 def test_a_limit_declared_after_the_request_is_named_by_the_job(mesh: MeshWorld, worker):
-    application = declared(mesh)
-    measured(mesh, NEAR)
+    application = declared_near(mesh)
     job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora"}).headers["Location"]
     mesh.owner.patch(f"/v1/applications/{application['id']}", json={"per_vm_max": 1})
     worker()

@@ -145,12 +145,6 @@ def test_rows_come_in_one_of_two_ways(owner: Member, body):
     assert answer.json()["errors"][0]["pointer"] == "#"
 
 
-def test_an_empty_file(owner: Member):
-    answer = owner.post("/v1/curves?name=x", content=b"", headers=TEXT_CSV)
-    assert answer.status_code == 422
-    assert answer.json()["errors"] == [{"pointer": "#", "message": "The body is empty."}]
-
-
 def test_a_rate_stays_a_rate(owner: Member):
     path = f"/v1/curves/{made(owner)['id']}/versions"
     assert code_of(owner.post(path, json={"metric": "duration", "rows": ROWS})) == (409, "curve_metric_differs")

@@ -1,7 +1,6 @@
 """Metric sources over HTTP: values come in, latency is measured, a curve comes out or a reason why not."""
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,11 +13,11 @@ import pytest
 
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.learning import tasks
-from sinemora.kit.db import system_session
 from tests.api_clients import Member, MeshWorld, body_of, code_of
-from tests.conftest import forget_settings
+from tests.mail_server import serve
 from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
+from tests.statements import execute, scalar
 
 CURVE = published("strads-lasso").curve
 SCRAPED = {"kind": "prometheus", "url": "http://x", "query": "up"}
@@ -84,8 +83,7 @@ def test_pushed_values_become_a_curve_and_newer_ones_its_next_version(owner, mes
 
     # Judged again at once there is nothing to add; when the time has come, the next version.
     assert judged(owner, source)["finding"]["curve_number"] == 1
-    with system_session() as session:
-        session.connection().exec_driver_sql("UPDATE metric_progress SET learnt_at = learnt_at - interval '2 hours'")
+    execute("UPDATE metric_progress SET learnt_at = learnt_at - interval '2 hours'")
     assert judged(owner, source)["finding"]["curve_number"] == 2
     assert owner.get("/v1/metric-sources", params={"curve_id": curve["id"]}).json()["items"][0]["id"] == source["id"]
     pairs = owner.get(f"/v1/metric-sources/{source['id']}/pairs").json()
@@ -142,18 +140,11 @@ class _Api(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def prometheus(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
-    monkeypatch.setenv("SINEMORA_METRIC_SOURCE_NETWORKS", "127.0.0.0/8")
-    forget_settings()
+def prometheus(set_to) -> Iterator[ThreadingHTTPServer]:
+    set_to(metric_source_networks="127.0.0.0/8")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Api)
     server.asked, server.values, server.wanted = [], [], None
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    monkeypatch.undo()
-    forget_settings()
+    yield from serve(server)
 
 
 def address(server: ThreadingHTTPServer) -> str:
@@ -175,8 +166,7 @@ def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, m
     queries = len(prometheus.asked)
     tasks.read()
     assert len(prometheus.asked) == queries, "read a moment ago"
-    with system_session() as session:
-        session.connection().exec_driver_sql("UPDATE metric_progress SET read_at = read_at - interval '2 minutes'")
+    execute("UPDATE metric_progress SET read_at = read_at - interval '2 minutes'")
     tasks.read()
     assert float(prometheus.asked[-1]["start"][0]) == MINUTES[-1].timestamp(), "only what is new"
 
@@ -207,17 +197,15 @@ SIGNING_IN = [
 
 @pytest.mark.whole_store
 @pytest.mark.parametrize(("authentication", "header"), SIGNING_IN)
-def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh, monkeypatch, authentication, header):
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "a key of this test")
-    forget_settings()
+def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh, set_to, authentication, header):
+    set_to(secret_key="a key of this test")
     prometheus.values = [[int(MINUTES[-5].timestamp()), "1"]]
     prometheus.wanted = header
     scraped = body(mesh, kind="prometheus", url=address(prometheus), query="up")
     path = f"/v1/metric-sources/{owner.created('/v1/metric-sources', scraped)['id']}"
 
     def read() -> str | None:
-        with system_session() as session:
-            session.connection().exec_driver_sql("UPDATE metric_progress SET read_at = NULL")
+        execute("UPDATE metric_progress SET read_at = NULL")
         tasks.read()
         answer = owner.get(path)
         assert "s3cret" not in answer.text
@@ -228,8 +216,7 @@ def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh
     changed = owner.patch(path, json={"authentication": authentication})
     assert changed.json()["authentication"] == authentication["scheme"]
     assert read() is None
-    with system_session() as session:
-        kept = session.connection().exec_driver_sql("SELECT secret FROM metric_sources").scalar_one()
+    kept = scalar("SELECT secret FROM metric_sources")
     assert b"s3cret" not in bytes(kept)
     assert b"sesame" not in bytes(kept)
     prometheus.wanted = ("Authorization", "another")
@@ -240,23 +227,13 @@ def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh
     assert owner.patch(path, json={"url": "http://127.0.0.1:9"}).json()["authentication"] is None
     both = owner.patch(path, json={"url": address(prometheus), "authentication": authentication})
     assert both.json()["authentication"] == authentication["scheme"]
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "another key")
-    forget_settings()
+    set_to(secret_key="another key")
     assert "SINEMORA_SECRET_KEY" in read()
     assert owner.patch(path, json={"authentication": None}).json()["authentication"] is None
 
 
-@pytest.fixture
-def keyless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("SINEMORA_SECRET_KEY", "")
-    forget_settings()
-    yield
-    monkeypatch.undo()
-    forget_settings()
-
-
-@pytest.mark.usefixtures("keyless")
-def test_without_a_key_no_secret_is_kept(owner, mesh):
+def test_without_a_key_no_secret_is_kept(owner, mesh, set_to):
+    set_to(secret_key="")
     signing = {"kind": "prometheus", "url": "http://x", "query": "up", "authentication": SIGNING_IN[0][0]}
     assert code_of(owner.post("/v1/metric-sources", json=body(mesh) | signing)) == (409, "secret_key_missing")
 

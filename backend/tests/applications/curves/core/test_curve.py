@@ -129,9 +129,3 @@ def test_tables_write_where_they_are_told():
     out = np.empty((7, 400))
     assert table.nearest(np.arange(7) * 150.0, out) is out
     assert out[:, 2] == pytest.approx(published("dns").curve(np.arange(7) * 150.0))
-
-
-@pytest.mark.parametrize(("curves", "step_us"), [([], 10), ([published("dns").curve], 0)])
-def test_tables_need_a_curve_and_a_step(curves, step_us):
-    with pytest.raises(ValueError, match="at least one curve and a step"):
-        tabulate(curves, step_us)
