@@ -98,6 +98,12 @@ def pytest_runtest_setup() -> None:
     now_s.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Run asynchronous tests with asyncio, as the product runs."""
+    return "asyncio"
+
+
 @pytest.fixture(autouse=True)
 def _log_of_each_test() -> Iterator[None]:
     """Take back what a test set of logging: its handler writes to a captured stream, which ends with the test."""

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from itertools import chain
+from itertools import chain, islice
 from statistics import median, quantiles
 
 import numpy as np
@@ -41,23 +41,14 @@ REPEATED = 7
 def fill(world: World, tier: Tier, starts: list[int], samples: int) -> None:
     """Store frames of all VMs at each start, in the format of the tier."""
     known = RosterKeys()
-    batch: list[inserts.FrameRow] = []
-
-    def store() -> None:
+    rows = mesh_rows(3, world.tenant_key, world.mesh_key, world.vm_keys, starts, tier.step_s, samples)
+    while batch := [*islice(rows, 500)]:
         with system_session() as session:
             if tier is Tier.RAW:
                 new_rosters = inserts.store_frames(session, batch, known)[1]
             else:
                 new_rosters = inserts.store_merged(session, tier, batch, {}, known)
         known.learn(new_rosters)
-        batch.clear()
-
-    for row in mesh_rows(3, world.tenant_key, world.mesh_key, world.vm_keys, starts, tier.step_s, samples):
-        batch.append(row)
-        if len(batch) >= 500:
-            store()
-    if batch:
-        store()
 
 
 def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> None:

@@ -1,5 +1,6 @@
 """Submit jobs as a member of a tenant, and read them."""
 
+import threading
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from sinemora.jobs import executor, service
 from sinemora.jobs.registry import JobKind
 from sinemora.kit.db import tenant_session
 from tests.api_clients import Caller, Member
+from tests.waits import WAIT_MOST_S
 
 
 def ask(owner: Member, kind: JobKind, **options) -> UUID:
@@ -23,8 +25,19 @@ def found(owner: Caller, job_id: UUID) -> dict[str, Any]:
     return job
 
 
-def finished(owner: Member, kind: JobKind, **options) -> dict[str, Any]:
-    """Submit a job, run it once, and return it."""
-    job_id = ask(owner, kind, **options)
+def ran(owner: Member, job_id: UUID) -> dict[str, Any]:
+    """Run a job once, and return it."""
     executor.run(owner.tenant_id, job_id)
     return found(owner, job_id)
+
+
+def finished(owner: Member, kind: JobKind, **options) -> dict[str, Any]:
+    """Submit a job, run it once, and return it."""
+    return ran(owner, ask(owner, kind, **options))
+
+
+def cancel(owner: Caller, job_id: UUID, worker: threading.Thread) -> None:
+    """Cancel a job and wait until its worker has left it."""
+    assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
+    worker.join(WAIT_MOST_S)
+    assert not worker.is_alive()

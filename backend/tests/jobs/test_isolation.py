@@ -14,9 +14,9 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Queue
 from sinemora.kit.errors import ProductError
 from tests.api_clients import Member
-from tests.jobs.asking import ask, finished, found
+from tests.jobs.asking import ask, cancel, finished, found, ran
 from tests.statements import scalar
-from tests.waits import WAIT_MOST_S, until
+from tests.waits import until
 
 WORKER = os.getpid()
 
@@ -30,13 +30,6 @@ def wait_for_note(owner: Member, job_id: object) -> str:
 
     until(noted, "a note of the job")
     return notes[-1]
-
-
-def cancel(owner: Member, job_id: object, worker: threading.Thread) -> None:
-    """Cancel a job and wait until its worker has left it."""
-    assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(WAIT_MOST_S)
-    assert not worker.is_alive()
 
 
 @pytest.mark.parametrize("queue", [Queue.bulk, Queue.solve])
@@ -108,8 +101,7 @@ def test_a_killed_child_is_tried_again_and_then_given_up(owner, make_kind, queue
 
     job_id = ask(owner, make_kind(work, Queue.solve))
     for state in ("queued", "queued", "succeeded"):
-        executor.run(owner.tenant_id, job_id)
-        assert found(owner, job_id)["state"] == state
+        assert ran(owner, job_id)["state"] == state
     assert found(owner, job_id)["result"] == {"attempt": 3}
 
 
@@ -121,8 +113,7 @@ def test_a_child_killed_in_every_attempt_fails_with_the_signal(owner, make_kind,
     queued.clear()
     executor.run(owner.tenant_id, job_id)
     assert queued == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]  # at once, not with a sweep
-    executor.run(owner.tenant_id, job_id)
-    problem = found(owner, job_id)["problem"]
+    problem = ran(owner, job_id)["problem"]
     assert (problem["code"], problem["reason"]) == ("job_process_died", "signal SIGKILL")
     assert "2 attempts" in problem["detail"]
 

@@ -13,7 +13,7 @@ from sinemora.jobs.heartbeat import Heartbeat, JobLost
 from sinemora.jobs.models import Job
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
-from tests.jobs.asking import ask, finished, found
+from tests.jobs.asking import ask, finished, found, ran
 from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S
 
@@ -32,8 +32,7 @@ def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, queued
     assert (waiting["state"], waiting["progress"], waiting["output"]) == ("queued", None, None)
     assert owner.get(f"/v1/jobs/{job_id}/output").json()["code"] == "job_not_done"
 
-    executor.run(owner.tenant_id, job_id)
-    done = found(owner, job_id)
+    done = ran(owner, job_id)
     assert (done["state"], done["progress"], done["result"], done["attempt"]) == ("succeeded", 1, {"times": 3}, 1)
     assert done["requested_by"] == owner.email
     assert done["output"] == {
@@ -138,8 +137,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
     kind = make_kind(work)
     waiting = ask(owner, kind)
     assert owner.post(f"/v1/jobs/{waiting}/cancel").json()["state"] == "cancelled"
-    executor.run(owner.tenant_id, waiting)
-    assert found(owner, waiting)["attempt"] == 0
+    assert ran(owner, waiting)["attempt"] == 0
 
     job_id = ask(owner, kind)
     thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
@@ -171,13 +169,12 @@ def test_the_sweep_finds_what_nobody_works_on(owner, make_kind, queued):
     silence(job_id, 10)
     tasks.sweep()
     assert queued == []  # its worker may be alive
-    executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["state"] == "running"  # nobody takes it from a living worker
+    assert ran(owner, job_id)["state"] == "running"  # nobody takes it from a living worker
     silence(job_id, 60)
     tasks.sweep()
     assert queued == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]
-    executor.run(owner.tenant_id, job_id)
-    assert (found(owner, job_id)["state"], found(owner, job_id)["attempt"]) == ("succeeded", 3)
+    job = ran(owner, job_id)
+    assert (job["state"], job["attempt"]) == ("succeeded", 3)
 
 
 def test_a_job_goes_on_where_its_dead_worker_stopped(owner, make_kind, queued):
@@ -195,8 +192,7 @@ def test_a_job_goes_on_where_its_dead_worker_stopped(owner, make_kind, queued):
         executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["state"] == "running"
     silence(job_id, 60)
-    executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["result"] == {"first": 2}
+    assert ran(owner, job_id)["result"] == {"first": 2}
 
 
 def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, queued):
@@ -206,8 +202,7 @@ def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, q
             file.write(b"late")
 
     job_id = ask(owner, make_kind(work))
-    executor.run(owner.tenant_id, job_id)
-    job = found(owner, job_id)
+    job = ran(owner, job_id)
     assert (job["state"], job["attempt"], job["output"]) == ("running", 2, None)
     with tenant_session(owner.tenant_id) as session:
         job = session.get(Job, job_id)
@@ -221,16 +216,14 @@ def test_a_job_that_kills_its_workers_is_given_up(owner, make_kind, queued):
     job_id = ask(owner, make_kind(lambda job: None, attempts_max=2))
     silence(job_id, 60)
     silence(job_id, 60)
-    executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["problem"]["code"] == "job_worker_lost"
+    assert ran(owner, job_id)["problem"]["code"] == "job_worker_lost"
 
 
 def test_a_job_of_another_version_says_so(owner, make_kind, queued):
     kind = make_kind(lambda job: None)
     job_id = ask(owner, kind)
     registry._registry.clear()
-    executor.run(owner.tenant_id, job_id)
-    assert found(owner, job_id)["problem"]["code"] == "job_kind_unknown"
+    assert ran(owner, job_id)["problem"]["code"] == "job_kind_unknown"
 
 
 def test_the_same_question_is_asked_once(owner, other_owner, make_kind, queued):

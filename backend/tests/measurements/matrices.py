@@ -11,6 +11,11 @@ def iso(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).isoformat()
 
 
+def iso_z(at_s: float) -> str:
+    """Return a Unix time as answers have it."""
+    return iso(at_s).replace("+00:00", "Z")
+
+
 def span(start_s: float, end_s: float) -> dict[str, str]:
     """Return the parameters of a range of Unix times."""
     return {"from": iso(start_s), "to": iso(end_s)}

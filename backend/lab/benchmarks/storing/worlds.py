@@ -4,6 +4,7 @@ Delays are a base by pair (45 to 900 us) times gamma jitter, with spikes of 2 to
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -97,20 +98,13 @@ def mesh_rows(
 ) -> Iterator[FrameRow]:
     """Yield frames of all VMs at each start. They share the payloads of eight VMs: only reading is measured."""
     rng = np.random.default_rng(seed)
-    payloads: dict[tuple[int, int], list[tuple[int, int, bytes, bytes]]] = {}
+    blocks: dict[tuple[int, int], list[FrameRow]] = {}
     for i, vm_key in enumerate(vm_keys):
         targets = np.array(peers(vm_keys, i), np.int64)
         kind = (i % 8, targets.size)
-        if kind not in payloads:
-            cut, payloads[kind] = 0, []
-            for block in window(rng, vm_key, targets, samples).blocks():
-                size = block.targets.size
-                payloads[kind].append(
-                    (cut, size, frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
-                )
-                cut += size
+        if kind not in blocks:
+            blocks[kind] = [*frame_rows(tenant_key, mesh_key, window(rng, vm_key, targets, samples), [0], step_s)]
+        cuts = np.cumsum([row.targets.size for row in blocks[kind]])[:-1]
         for start in starts:
-            for number, (cut, size, stats, words) in enumerate(payloads[kind]):
-                yield FrameRow(
-                    tenant_key, mesh_key, start, vm_key, number, step_s, targets[cut : cut + size], stats, words
-                )
+            for row, own in zip(blocks[kind], np.split(targets, cuts), strict=True):
+                yield replace(row, started_at_s=start, vm_key=vm_key, targets=own)

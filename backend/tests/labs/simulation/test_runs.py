@@ -22,7 +22,8 @@ from sinemora.labs.simulation.job import world_of
 from sinemora.labs.simulation.provenance import code_digest
 from sinemora.labs.simulation.schemas import SimulationRun
 from tests.api_clients import Member
-from tests.waits import WAIT_MOST_S, until
+from tests.jobs.asking import cancel, found, ran
+from tests.waits import until
 
 SMALL = {"name": "Small", "machines": 96, "hours": 0.2, "policies": ["random", "best"]}
 
@@ -37,8 +38,7 @@ def start(owner: Member, **changes: object) -> UUID:
 def report_of(owner: Member, **changes: object) -> dict[str, Any]:
     """Run a simulation as a job, and return its report."""
     job_id = start(owner, **changes)
-    executor.run(owner.tenant_id, job_id)
-    job = owner.get(f"/v1/jobs/{job_id}").json()
+    job = ran(owner, job_id)
     assert (job["state"], job["progress"]) == ("succeeded", 1.0), job["problem"]
     report: dict[str, Any] = owner.get(f"/v1/simulations/{job['result']['simulation_id']}").json()
     return report
@@ -76,11 +76,9 @@ def test_a_cancelled_run_leaves_no_report(owner: Member, monkeypatch: pytest.Mon
     monkeypatch.setattr("sinemora.labs.simulation.job.simulate", endless)
     worker = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
     worker.start()
-    until(lambda: owner.get(f"/v1/jobs/{job_id}").json()["note"].startswith("random: step"), "the note of the job")
-    assert owner.post(f"/v1/jobs/{job_id}/cancel").status_code == 200
-    worker.join(WAIT_MOST_S)
-    assert not worker.is_alive()
-    assert owner.get(f"/v1/jobs/{job_id}").json()["state"] == "cancelled"
+    until(lambda: found(owner, job_id)["note"].startswith("random: step"), "the note of the job")
+    cancel(owner, job_id, worker)
+    assert found(owner, job_id)["state"] == "cancelled"
     assert owner.get("/v1/simulations").json()["items"] == []
 
 

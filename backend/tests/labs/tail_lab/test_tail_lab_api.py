@@ -5,12 +5,12 @@ from uuid import UUID
 
 import pytest
 
-from sinemora.jobs import executor
 from sinemora.jobs.models import Job
 from sinemora.kit.db import tenant_session
 from sinemora.labs.tail_lab import job as jobs
 from sinemora.labs.tail_lab.core.study import run
 from tests.api_clients import Member, body_of, code_of
+from tests.jobs.asking import ran
 
 SMALL = {"name": "Hadoop", "workload": "w4", "flows": 2_000, "evaluations": 5, "policies": ["ps", "d_tail_blind"]}
 
@@ -22,8 +22,7 @@ def start(owner: Member, **changes: object) -> UUID:
 def test_a_study_is_run_as_a_job_and_read(owner: Member) -> None:
     job_id = start(owner, classes=4)
     assert owner.get(f"/v1/advisors/tail-studies/{job_id}").json()["code"] == "job_not_done"
-    executor.run(owner.tenant_id, job_id)
-    job = owner.get(f"/v1/jobs/{job_id}").json()
+    job = ran(owner, job_id)
     assert (job["state"], job["result_href"]) == ("succeeded", f"/v1/advisors/tail-studies/{job_id}")
     study = owner.get(job["result_href"]).json()
     assert (study["name"], study["workload_name"], study["flows"]) == ("Hadoop", "W4 Facebook Hadoop", 2_000)
@@ -50,7 +49,7 @@ def test_a_study_is_run_as_a_job_and_read(owner: Member) -> None:
 
 def test_own_flow_sizes_are_kept_as_points(owner: Member) -> None:
     job_id = start(owner, workload="own", sizes_csv="bytes,count\n500,90\n200000,10\n", alpha=2)
-    executor.run(owner.tenant_id, job_id)
+    ran(owner, job_id)
     study = owner.get(f"/v1/advisors/tail-studies/{job_id}").json()
     assert study["workload_name"] == "Own flow sizes"
     assert study["beside_source"] == []
@@ -87,8 +86,7 @@ def test_a_study_of_a_leaf_spine_network_says_that_there_are_none(owner: Member)
         job.params = {"study": job.params["study"] | {"topology": "leaf_spine", "policies": ["homa"]}}
     stored = owner.get(f"/v1/advisors/tail-studies/{job_id}")
     assert (stored.status_code, stored.json()["code"]) == (409, "tail_study_retired")
-    executor.run(owner.tenant_id, job_id)
-    problem = owner.get(f"/v1/jobs/{job_id}").json()["problem"]
+    problem = ran(owner, job_id)["problem"]
     assert problem["detail"] == stored.json()["detail"]
     assert "single links only" in problem["detail"]
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -11,9 +11,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.group_commit import BatchWriter
 from tests.waits import WAIT_MOST_S
 
-
-def run(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(story(), 20))
+pytestmark = pytest.mark.anyio
 
 
 async def outcome(writing: Awaitable[None]) -> str:
@@ -43,158 +41,131 @@ class Store:
                 raise self.refused[report]
 
 
-def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
-    async def story() -> None:
-        store = Store()
-        writer = BatchWriter(store, 100, 1)
-        await writer.write("first", 1)
-        store.held.clear()
-        waiting = [asyncio.ensure_future(writer.write(str(n), 1)) for n in range(20)]
-        await asyncio.sleep(0.1)
-        assert not any(write.done() for write in waiting)  # nothing is acknowledged before its commit
-        store.held.set()
-        await asyncio.gather(*waiting)
-        writer.close()
-        assert store.batches[0] == ["first"]
-        assert sum(map(len, store.batches)) == 21
-        assert len(store.batches) <= 3
-
-    run(story)
+async def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
+    store = Store()
+    writer = BatchWriter(store, 100, 1)
+    await writer.write("first", 1)
+    store.held.clear()
+    waiting = [asyncio.ensure_future(writer.write(str(n), 1)) for n in range(20)]
+    await asyncio.sleep(0.1)
+    assert not any(write.done() for write in waiting)  # nothing is acknowledged before its commit
+    store.held.set()
+    await asyncio.gather(*waiting)
+    writer.close()
+    assert store.batches[0] == ["first"]
+    assert sum(map(len, store.batches)) == 21
+    assert len(store.batches) <= 3
 
 
-def test_a_batch_that_is_large_enough_is_stored_without_a_pause():
-    async def story() -> None:
-        store = Store()
-        writer = BatchWriter(store, 100, 60_000)
-        await writer.write("first", 1)
-        # Waits for the pause of a minute until a large one is with it.
-        small = asyncio.ensure_future(writer.write("small", 1))
-        await asyncio.sleep(0.1)
-        assert not small.done()
-        await writer.write("large", 1 << 20)
-        await small
-        writer.close()
-        assert store.batches == [["first"], ["small", "large"]]
-
-    run(story)
+async def test_a_batch_that_is_large_enough_is_stored_without_a_pause():
+    store = Store()
+    writer = BatchWriter(store, 100, 60_000)
+    await writer.write("first", 1)
+    # Waits for the pause of a minute until a large one is with it.
+    small = asyncio.ensure_future(writer.write("small", 1))
+    await asyncio.sleep(0.1)
+    assert not small.done()
+    await writer.write("large", 1 << 20)
+    await small
+    writer.close()
+    assert store.batches == [["first"], ["small", "large"]]
 
 
-def test_one_bad_report_fails_alone():
-    async def story() -> None:
-        store = Store()
-        writer = BatchWriter(store, 100, 50)
-        store.refused["bad"] = ValueError("no")
-        result = await asyncio.gather(*(outcome(writer.write(name, 1)) for name in ("a", "bad", "b", "c")))
-        writer.close()
-        assert result == ["stored", "report_not_storable", "stored", "stored"]
-
-    run(story)
+async def test_one_bad_report_fails_alone():
+    store = Store()
+    writer = BatchWriter(store, 100, 50)
+    store.refused["bad"] = ValueError("no")
+    result = await asyncio.gather(*(outcome(writer.write(name, 1)) for name in ("a", "bad", "b", "c")))
+    writer.close()
+    assert result == ["stored", "report_not_storable", "stored", "stored"]
 
 
-def test_a_database_that_comes_back_is_asked_again_and_one_that_does_not_is_told():
-    async def story() -> None:
-        store = Store()
-        gone = OperationalError("INSERT", {}, Exception("server closed the connection"))
-        answers: list[Exception | None] = [gone, None, gone, gone]
+async def test_a_database_that_comes_back_is_asked_again_and_one_that_does_not_is_told():
+    store = Store()
+    gone = OperationalError("INSERT", {}, Exception("server closed the connection"))
+    answers: list[Exception | None] = [gone, None, gone, gone]
 
-        def moody(reports: Sequence[str]) -> None:
-            answer = answers.pop(0)
-            if answer is not None:
-                raise answer
-            store(reports)
+    def moody(reports: Sequence[str]) -> None:
+        answer = answers.pop(0)
+        if answer is not None:
+            raise answer
+        store(reports)
 
-        writer = BatchWriter(moody, 100, 1)
-        assert await outcome(writer.write("a", 1)) == "stored"
-        assert await outcome(writer.write("b", 1)) == "database_unavailable"
-        writer.close()
-        assert store.batches == [["a"]]
-
-    run(story)
+    writer = BatchWriter(moody, 100, 1)
+    assert await outcome(writer.write("a", 1)) == "stored"
+    assert await outcome(writer.write("b", 1)) == "database_unavailable"
+    writer.close()
+    assert store.batches == [["a"]]
 
 
-def test_closing_stores_what_waits_and_refuses_what_comes():
-    async def story() -> None:
-        store = Store()
-        writer = BatchWriter(store, 100, 1)
-        store.held.clear()
-        waiting = [asyncio.ensure_future(outcome(writer.write(str(n), 1))) for n in range(5)]
-        await asyncio.sleep(0)
-        closing = asyncio.ensure_future(asyncio.to_thread(writer.close))
-        while not writer._queue._stopping:
-            await asyncio.sleep(0.01)
-        assert await outcome(writer.write("late", 1)) == "shutting_down"
-        store.held.set()
-        await closing
-        assert await asyncio.gather(*waiting) == ["stored"] * 5
-
-    run(story)
+async def test_closing_stores_what_waits_and_refuses_what_comes():
+    store = Store()
+    writer = BatchWriter(store, 100, 1)
+    store.held.clear()
+    waiting = [asyncio.ensure_future(outcome(writer.write(str(n), 1))) for n in range(5)]
+    await asyncio.sleep(0)
+    closing = asyncio.ensure_future(asyncio.to_thread(writer.close))
+    while not writer._queue._stopping:
+        await asyncio.sleep(0.01)
+    assert await outcome(writer.write("late", 1)) == "shutting_down"
+    store.held.set()
+    await closing
+    assert await asyncio.gather(*waiting) == ["stored"] * 5
 
 
-def test_a_store_that_hangs_does_not_hang_the_end():
-    async def story() -> None:
-        store = Store()
-        writer = BatchWriter(store, 100, 1)
-        store.held.clear()
-        held = asyncio.ensure_future(outcome(writer.write("held", 1)))
-        await asyncio.to_thread(store.called.wait, 10)
-        queued = asyncio.ensure_future(outcome(writer.write("queued", 1)))
-        await asyncio.sleep(0)
-        await asyncio.to_thread(writer.close, 0.1)
-        assert await queued == "shutting_down"
-        store.held.set()
-        assert await held == "stored"
-
-    run(story)
+async def test_a_store_that_hangs_does_not_hang_the_end():
+    store = Store()
+    writer = BatchWriter(store, 100, 1)
+    store.held.clear()
+    held = asyncio.ensure_future(outcome(writer.write("held", 1)))
+    await asyncio.to_thread(store.called.wait, 10)
+    queued = asyncio.ensure_future(outcome(writer.write("queued", 1)))
+    await asyncio.sleep(0)
+    await asyncio.to_thread(writer.close, 0.1)
+    assert await queued == "shutting_down"
+    store.held.set()
+    assert await held == "stored"
 
 
-def test_tenants_take_turns_and_none_fills_the_queue():
-    async def story() -> None:
-        store = Store()
-        store.held.clear()
-        writer = BatchWriter(store, 16, 1, owner=lambda report: report[0])
-        held = asyncio.ensure_future(writer.write("held", 1))
-        await asyncio.to_thread(store.called.wait)
-        loud = [asyncio.ensure_future(outcome(writer.write(f"a{n}", 1))) for n in range(16)]
-        await asyncio.sleep(0)
-        quiet = [asyncio.ensure_future(outcome(writer.write(f"b{n}", 1))) for n in range(4)]
-        await asyncio.sleep(0)
-        store.held.set()
-        await held
-        assert await asyncio.gather(*quiet) == ["stored"] * 4
-        assert sorted(await asyncio.gather(*loud)) == ["ingest_busy"] * 4 + ["stored"] * 12
-        assert store.batches[1][:8] == [f"{tenant}{n}" for n in range(4) for tenant in "ab"]
-        await asyncio.to_thread(writer.close)
-
-    run(story)
+async def test_tenants_take_turns_and_none_fills_the_queue():
+    store = Store()
+    store.held.clear()
+    writer = BatchWriter(store, 16, 1, owner=lambda report: report[0])
+    held = asyncio.ensure_future(writer.write("held", 1))
+    await asyncio.to_thread(store.called.wait)
+    loud = [asyncio.ensure_future(outcome(writer.write(f"a{n}", 1))) for n in range(16)]
+    await asyncio.sleep(0)
+    quiet = [asyncio.ensure_future(outcome(writer.write(f"b{n}", 1))) for n in range(4)]
+    await asyncio.sleep(0)
+    store.held.set()
+    await held
+    assert await asyncio.gather(*quiet) == ["stored"] * 4
+    assert sorted(await asyncio.gather(*loud)) == ["ingest_busy"] * 4 + ["stored"] * 12
+    assert store.batches[1][:8] == [f"{tenant}{n}" for n in range(4) for tenant in "ab"]
+    await asyncio.to_thread(writer.close)
 
 
 @pytest.mark.parametrize(("others", "batches"), [("", [10]), ("b", [4, 4, 2])])
-def test_no_tenant_waits_for_the_batches_of_one_that_reports_much(others: str, batches: list[int]):
-    async def story() -> None:
-        store = Store()
-        store.held.clear()
-        writer = BatchWriter(
-            lambda reports: None if "b" in reports else store(reports), 40, 1, owner=lambda report: report[0]
-        )
-        held = asyncio.ensure_future(writer.write("a", 150 << 10))
-        await asyncio.to_thread(store.called.wait)
-        waiting = [asyncio.ensure_future(writer.write("a", 150 << 10)) for _ in range(10)]
-        await asyncio.gather(*(writer.write(tenant, 1) for tenant in others))
-        store.held.set()
-        await asyncio.gather(held, *waiting)
-        assert list(map(len, store.batches[1:])) == batches
-        await asyncio.to_thread(writer.close)
-
-    run(story)
+async def test_no_tenant_waits_for_the_batches_of_one_that_reports_much(others: str, batches: list[int]):
+    store = Store()
+    store.held.clear()
+    writer = BatchWriter(
+        lambda reports: None if "b" in reports else store(reports), 40, 1, owner=lambda report: report[0]
+    )
+    held = asyncio.ensure_future(writer.write("a", 150 << 10))
+    await asyncio.to_thread(store.called.wait)
+    waiting = [asyncio.ensure_future(writer.write("a", 150 << 10)) for _ in range(10)]
+    await asyncio.gather(*(writer.write(tenant, 1) for tenant in others))
+    store.held.set()
+    await asyncio.gather(held, *waiting)
+    assert list(map(len, store.batches[1:])) == batches
+    await asyncio.to_thread(writer.close)
 
 
-def test_the_queue_is_bounded_in_bytes_too():
-    async def story() -> None:
-        writer = BatchWriter(Store(), 100, 1)
-        with pytest.raises(ProductError) as refused:
-            await writer.write("a", 1 << 30)
-        assert (refused.value.code, refused.value.status) == ("ingest_busy", 429)
-        assert int(refused.value.headers["Retry-After"]) > 0
-        writer.close()
-
-    run(story)
+async def test_the_queue_is_bounded_in_bytes_too():
+    writer = BatchWriter(Store(), 100, 1)
+    with pytest.raises(ProductError) as refused:
+        await writer.write("a", 1 << 30)
+    assert (refused.value.code, refused.value.status) == ("ingest_busy", 429)
+    assert int(refused.value.headers["Retry-After"]) > 0
+    writer.close()

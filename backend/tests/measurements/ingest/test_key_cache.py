@@ -10,6 +10,8 @@ import pytest
 from sinemora.measurements.ingest import key_cache
 from sinemora.measurements.ingest.key_cache import KEPT_S, KeyCache, TenantKeys
 
+pytestmark = pytest.mark.anyio
+
 TENANT = uuid4()
 
 
@@ -17,16 +19,13 @@ def keys(read_s: float, *vm_keys: int) -> TenantKeys:
     return TenantKeys(read_s, {}, np.array(vm_keys, np.int64), 1.0)
 
 
-def test_a_read_that_takes_longer_than_keys_are_kept_is_used_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_read_that_takes_longer_than_keys_are_kept_is_used_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_cache, "_read", lambda _: keys(time.monotonic() - KEPT_S, 7))
-
-    async def story() -> TenantKeys:
-        return await asyncio.wait_for(KeyCache().of(TENANT, set(), [], 0.0), 5)
-
-    assert asyncio.run(story()).vm_keys.tolist() == [7]
+    found = await asyncio.wait_for(KeyCache().of(TENANT, set(), [], 0.0), 5)
+    assert found.vm_keys.tolist() == [7]
 
 
-def test_a_key_is_gone_only_after_a_read_that_began_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_is_gone_only_after_a_read_that_began_later(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[TenantKeys] = []
 
     def read(_: object) -> TenantKeys:
@@ -35,14 +34,11 @@ def test_a_key_is_gone_only_after_a_read_that_began_later(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(key_cache, "_read", read)
     asked = [np.array([8, 9], np.int64)]
-
-    async def story() -> None:
+    async with asyncio.timeout(10):
         cache = KeyCache()
         await cache.of(TENANT, set(), [], time.monotonic())
         found = await cache.of(TENANT, set(), asked, time.monotonic())
         assert found.known(asked[0]).tolist() == [True, False]
         for _ in range(3):  # 9 is gone: no one waits for it again
             assert await cache.of(TENANT, set(), asked, time.monotonic()) is found
-
-    asyncio.run(asyncio.wait_for(story(), 10))
     assert len(reads) == 2

@@ -3,6 +3,8 @@
 import asyncio
 import threading
 import time
+from collections.abc import Awaitable
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -404,7 +406,20 @@ def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
 
 
-def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypatch: pytest.MonkeyPatch):
+async def taken(mesh: MeshWorld, bodies: list[bytes], *others: Awaitable[None]) -> list[Any]:
+    """Let a pipeline take reports of an agent at once; return their outcomes, then those of `others`."""
+    vm_key = mesh.agents[0].vm_key
+    identity = AgentIdentity(mesh.owner.tenant_id, mesh.owner.tenant_key, UUID(int=2), UUID(int=3), vm_key)
+    ingest = pipeline.IngestPipeline()
+    try:
+        reports = [ingest.take(identity, body, "application/x-protobuf", "") for body in bodies]
+        return await asyncio.gather(*reports, *others, return_exceptions=True)
+    finally:
+        ingest.close()
+
+
+@pytest.mark.anyio
+async def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypatch: pytest.MonkeyPatch):
     decoding, others_done = threading.Event(), threading.Event()
 
     def decode_slowly(batch):
@@ -418,22 +433,13 @@ def test_the_event_loop_answers_others_while_reports_are_decoded(mesh, monkeypat
             await asyncio.sleep(0)
         others_done.set()
 
-    async def all_at_once():
-        agent = mesh.agents[0]
-        identity = AgentIdentity(mesh.owner.tenant_id, mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
-        ingest = pipeline.IngestPipeline()
-        try:
-            reports = [ingest.take(identity, b"", "application/x-protobuf", "") for _ in range(20)]
-            return await asyncio.gather(*reports, others(), return_exceptions=True)
-        finally:
-            ingest.close()
-
     monkeypatch.setattr(pipeline, "_decode", decode_slowly)
-    outcomes = asyncio.run(all_at_once())
+    outcomes = await taken(mesh, [b""] * 20, others())
     assert [type(outcome) for outcome in outcomes] == [ProductError] * 20 + [type(None)]
 
 
-def test_a_report_that_breaks_the_decoder_fails_alone(mesh, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.anyio
+async def test_a_report_that_breaks_the_decoder_fails_alone(mesh, monkeypatch: pytest.MonkeyPatch):
     decode = pipeline._decode
 
     def broken(batch):
@@ -441,19 +447,8 @@ def test_a_report_that_breaks_the_decoder_fails_alone(mesh, monkeypatch: pytest.
             raise RuntimeError("no")
         return decode(batch)
 
-    async def both():
-        agent = mesh.agents[0]
-        identity = AgentIdentity(mesh.owner.tenant_id, mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
-        ingest = pipeline.IngestPipeline()
-        try:
-            bodies = (b"broken", b"\xff", b"broken")
-            reports = [ingest.take(identity, body, "application/x-protobuf", "") for body in bodies]
-            return await asyncio.gather(*reports, return_exceptions=True)
-        finally:
-            ingest.close()
-
     monkeypatch.setattr(pipeline, "_decode", broken)
-    outcomes = asyncio.run(both())
+    outcomes = await taken(mesh, [b"broken", b"\xff", b"broken"])
     assert [outcome.code for outcome in outcomes] == ["internal_error", "malformed_report", "internal_error"]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +11,7 @@ import pytest
 from sinemora.kit import db
 from sinemora.measurements.live import hub
 from tests.api_clients import Member, MeshWorld, join
+from tests.measurements.matrices import iso_z as iso
 from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import simple
 from tests.terminal import api, serving
@@ -179,10 +179,6 @@ def starts_after(stream: Stream, count: int) -> list[str]:
     """Return the starts of the windows of a stream once it has so many events."""
     stream.wait_for(count)
     return starts(stream)
-
-
-def iso(at_s: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_s))
 
 
 def test_who_was_away_hears_what_it_missed_each_window_once(server, mesh, redis):

@@ -137,6 +137,12 @@ class Pushes:
         with tenant_session(self.mesh.owner.tenant_id) as session:
             assert queries.set_progress(session, UUID(export["id"]), **values)
 
+    def due(self, minutes: int, **more: Any) -> dict[str, Any]:
+        """Create an export of which so many minutes are to be sent."""
+        export = self.created(**more)
+        self.at(export, self.last - timedelta(minutes=minutes))
+        return export
+
     def push(self) -> bool:
         """Push the next minute."""
         return push.push_minute(self.mesh.owner.tenant_id, float("inf"))

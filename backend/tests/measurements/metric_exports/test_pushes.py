@@ -81,8 +81,7 @@ def test_minutes_are_those_of_the_matrix_and_series_end_where_nothing_is_measure
 
 def test_a_request_that_fails_is_tried_again_from_there(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(push, "REQUEST_VALUES", 10)
-    export = pushes.created()
-    pushes.at(export, pushes.last - 5 * MINUTE)
+    export = pushes.due(5)
     pushes.server.answers = [204, 204, (429, {"Retry-After": "90"}, b"")]
     assert pushes.push()
     assert not pushes.push(), "not before its time"
@@ -104,8 +103,7 @@ def test_a_request_that_fails_is_tried_again_from_there(pushes: Pushes, monkeypa
 
 def test_a_refusal_is_said_and_not_repeated(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(push, "REQUEST_VALUES", 10)
-    export = pushes.created()
-    pushes.at(export, pushes.last - 5 * MINUTE)
+    export = pushes.due(5)
     pushes.server.answers = [204, 400, 503]
     assert pushes.push()
     assert pushes.read(export)["left_out_until"] is not None, "also where a later request is tried again"
@@ -129,8 +127,7 @@ def test_a_refusal_is_said_and_not_repeated(pushes: Pushes, monkeypatch: pytest.
 
 def test_a_worker_that_ends_in_the_middle_doubles_nothing(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(push, "REQUEST_VALUES", 10)
-    export = pushes.created()
-    pushes.at(export, pushes.last - 5 * MINUTE)
+    export = pushes.due(5)
     sends = wire.send
 
     def ends(*parameters: Any) -> None:
@@ -152,8 +149,7 @@ def test_a_worker_that_ends_in_the_middle_doubles_nothing(pushes: Pushes, monkey
 
 def test_two_workers_and_a_slow_server(pushes: Pushes, monkeypatch: pytest.MonkeyPatch, make_mesh: Any):
     monkeypatch.setattr(egress_policy, "POST_S", 1.0)
-    export = pushes.created()
-    pushes.at(export, pushes.last - 4 * MINUTE)
+    export = pushes.due(4)
     arrived, may_answer = threading.Event(), threading.Event()
 
     def hangs() -> int:
@@ -177,8 +173,7 @@ def test_two_workers_and_a_slow_server(pushes: Pushes, monkeypatch: pytest.Monke
 
 def test_an_edit_while_it_is_sent_begins_anew(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(push, "REQUEST_VALUES", 10)
-    export = pushes.created()
-    pushes.at(export, pushes.last - 4 * MINUTE)
+    export = pushes.due(4)
 
     def edits() -> int:
         body_of(pushes.mesh.owner.patch(f"/v1/metric-exports/{export['id']}", json={"headers": {"X-Team": "7"}}))
@@ -213,8 +208,7 @@ def test_a_clock_that_was_stepped_back_sends_nothing_twice(pushes: Pushes):
 
 
 def test_series_of_a_zone_that_was_renamed_end(pushes: Pushes):
-    export = pushes.created()
-    pushes.at(export, pushes.last - 5 * MINUTE)
+    pushes.due(5)
     assert pushes.push()
     [zone] = [one for one in pushes.mesh.owner.get("/v1/zones").json()["items"] if one["name"] == "b"]
     body_of(pushes.mesh.owner.patch(f"/v1/zones/{zone['id']}", json={"name": "z"}))
@@ -229,8 +223,7 @@ def test_series_of_a_zone_that_was_renamed_end(pushes: Pushes):
 
 
 def test_a_collector_that_takes_some_values_is_quoted(pushes: Pushes):
-    export = pushes.created(kind="otlp")
-    pushes.at(export, pushes.last - 4 * MINUTE)
+    export = pushes.due(4, kind="otlp")
     partial = ExportMetricsServiceResponse()
     partial.partial_success.rejected_data_points = 3
     pushes.server.answers = [(200, {}, partial.SerializeToString())]
@@ -293,8 +286,7 @@ def test_paths_have_a_limit(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
 def test_a_path_of_a_mesh_that_rotates_has_the_value_of_its_period(pushes: Pushes):
     sparse = {"strategy": "sparse", "period_windows": 30}
     body_of(pushes.mesh.owner.patch(f"/v1/meshes/{pushes.mesh.id}", json=sparse))
-    export = pushes.created(paths=[{"mesh_id": str(pushes.mesh.id), "selections": ["mesh"]}])
-    pushes.at(export, pushes.last - 3 * MINUTE)
+    pushes.due(3, paths=[{"mesh_id": str(pushes.mesh.id), "selections": ["mesh"]}])
     assert pushes.push_all() == 3
     for name, expected in (("sinemora_path_loss_ratio", {0.0, 0.2}), ("sinemora_zone_loss_ratio", {None})):
         found = pushes.server.named(name).values()

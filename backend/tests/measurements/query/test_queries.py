@@ -19,7 +19,7 @@ from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
 from tests.api_clients import MeshWorld, body_of
-from tests.measurements.matrices import iso, span
+from tests.measurements.matrices import iso, iso_z, span
 from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, simple
 
@@ -244,7 +244,7 @@ def test_comparison(mesh):
             assert result["difference"][i][j] == now - base
             assert result["percent"][i][j] == pytest.approx(100 * (now - base) / base)
     default = after.ask("comparison")
-    assert default["base_window"]["to"] == iso(after.start).replace("+00:00", "Z")
+    assert default["base_window"]["to"] == iso_z(after.start)
     answer = mesh.owner.get(
         f"/v1/meshes/{mesh.id}/comparison",
         params={**after.range(), **ranges, "statistic": "max"},

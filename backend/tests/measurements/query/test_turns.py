@@ -9,28 +9,26 @@ from sinemora.measurements.query import turns
 from tests.api_clients import Member, MeshWorld
 
 
-def test_queries_of_a_tenant_take_turns_and_others_do_not_wait():
-    async def story() -> None:
-        loud, running, most, ended = uuid4(), 0, 0, asyncio.Event()
+@pytest.mark.anyio
+async def test_queries_of_a_tenant_take_turns_and_others_do_not_wait():
+    loud, running, most, ended = uuid4(), 0, 0, asyncio.Event()
 
-        async def query() -> None:
-            nonlocal running, most
-            async with turns.turn(loud):
-                running += 1
-                most = max(most, running)
-                await ended.wait()
-                running -= 1
+    async def query() -> None:
+        nonlocal running, most
+        async with turns.turn(loud):
+            running += 1
+            most = max(most, running)
+            await ended.wait()
+            running -= 1
 
-        queries = [asyncio.ensure_future(query()) for _ in range(20)]
-        await asyncio.sleep(0)
-        async with asyncio.timeout(5), turns.turn(uuid4()):
-            pass
-        ended.set()
-        await asyncio.gather(*queries)
-        assert most == turns.AT_ONCE
-        assert not turns._tenants
-
-    asyncio.run(story())
+    queries = [asyncio.ensure_future(query()) for _ in range(20)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5), turns.turn(uuid4()):
+        pass
+    ended.set()
+    await asyncio.gather(*queries)
+    assert most == turns.AT_ONCE
+    assert not turns._tenants
 
 
 def test_more_than_may_wait_are_refused_in_words(owner: Member, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch):

@@ -13,7 +13,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
 from tests.api_clients import AgentCaller, MeshWorld, body_of, code_of
-from tests.measurements.matrices import iso, span
+from tests.measurements.matrices import iso_z, span
 from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, silent, simple
 
@@ -22,10 +22,6 @@ pytestmark = pytest.mark.agents(6)
 
 def matrix(mesh: MeshWorld, **params):
     return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params))
-
-
-def iso_z(at_s: float) -> str:
-    return iso(at_s).replace("+00:00", "Z")
 
 
 def quantile(values: list[int], q: float) -> int:
