@@ -14,6 +14,12 @@ const PROTECTED = {
 }
 const LAPTOP = { id: 'p', name: 'Laptop', rp_id: 'localhost', created_at: '2026-11-20T10:00:00Z', last_used_at: null }
 const COMMON = { 'GET /v1/account/sessions': [], 'GET /v1/sign-in-policy': { second_factor_required: false } }
+async function open(account: object, answers: Parameters<typeof mockApi>[0]) {
+  const sent = mockApi({ ...COMMON, 'GET /v1/account': account, ...answers })
+  await showPage(<AccountPage />)
+  return sent
+}
+
 const unconfirmed = () => reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' })
 
 test('signing out elsewhere keeps this session, everywhere leads to the sign-in page', async () => {
@@ -59,9 +65,7 @@ test('an authenticator app is added by its first code, and recovery codes are sh
 
 test('a change that needs a recent proof asks for a code, then goes through', async () => {
   let confirmed = false
-  const sent = mockApi({
-    ...COMMON,
-    'GET /v1/account': PROTECTED,
+  const sent = await open(PROTECTED, {
     'POST /v1/account/recovery-codes': () =>
       confirmed ? reply(201, { recovery_codes: ['aaaa-bbbb-cccc-dddd'] }) : unconfirmed(),
     'POST /v1/account/confirmations': ({ body }: Sent) => {
@@ -70,7 +74,6 @@ test('a change that needs a recent proof asks for a code, then goes through', as
       return reply(204)
     },
   })
-  await showPage(<AccountPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Create new recovery codes' }))
   await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Create' }))
   const code = await screen.findByLabelText('Code')
@@ -84,24 +87,21 @@ test('a change that needs a recent proof asks for a code, then goes through', as
 })
 
 test('an owner requires a second factor of all members; a refusal shows its reason', async () => {
-  const sent = mockApi({
-    ...COMMON,
-    'GET /v1/account': ACCOUNT,
+  const sent = await open(ACCOUNT, {
     'PUT /v1/sign-in-policy': () => fail(409, 'Second factor missing: set one up for yourself.'),
   })
-  await showPage(<AccountPage />)
   await userEvent.click(await screen.findByLabelText('Require a second factor'))
   expect((await screen.findByRole('alert')).textContent).toContain('Second factor missing')
   expect(bodiesOf(sent, 'PUT /v1/sign-in-policy')).toEqual([{ second_factor_required: true }])
 })
 
 test('people change the name that others see', async () => {
-  const sent = mockApi({
-    ...COMMON,
-    'GET /v1/account': { ...ACCOUNT, name: 'Ada' },
-    'PATCH /v1/account': () => reply(200, { ...ACCOUNT, name: 'Ada Byron' }),
-  })
-  await showPage(<AccountPage />)
+  const sent = await open(
+    { ...ACCOUNT, name: 'Ada' },
+    {
+      'PATCH /v1/account': () => reply(200, { ...ACCOUNT, name: 'Ada Byron' }),
+    },
+  )
   const name = await screen.findByLabelText<HTMLInputElement>('Your name')
   expect(name.value).toBe('Ada')
   await userEvent.type(name, ' Byron')
@@ -112,12 +112,9 @@ test('people change the name that others see', async () => {
 
 test('a closed dialog of the browser is no error, and nothing is stored', async () => {
   const asked = mockAuthenticator({ refuses: true })
-  const sent = mockApi({
-    ...COMMON,
-    'GET /v1/account': ACCOUNT,
+  const sent = await open(ACCOUNT, {
     'POST /v1/account/passkey-options': recorded('/v1/account/passkey-options', {}, 'post'),
   })
-  await showPage(<AccountPage />)
   await userEvent.type(await screen.findByLabelText('Name of a new passkey'), 'Laptop')
   await userEvent.click(screen.getByRole('button', { name: 'Add passkey' }))
   await expect.poll(() => asked.length).toBe(1)
@@ -128,17 +125,17 @@ test('a closed dialog of the browser is no error, and nothing is stored', async 
 test('a passkey is removed after a confirmation by a passkey', async () => {
   mockAuthenticator()
   let confirmed = false
-  const sent = mockApi({
-    ...COMMON,
-    'GET /v1/account': { ...ACCOUNT, passkeys: [LAPTOP], factors: ['passkey', 'recovery_code'] },
-    'DELETE /v1/account/passkeys/p': () => (confirmed ? reply(204) : unconfirmed()),
-    'POST /v1/account/confirmation-options': { options: { challenge: 'AAAA', rpId: 'localhost' } },
-    'POST /v1/account/confirmations': () => {
-      confirmed = true
-      return reply(204)
+  const sent = await open(
+    { ...ACCOUNT, passkeys: [LAPTOP], factors: ['passkey', 'recovery_code'] },
+    {
+      'DELETE /v1/account/passkeys/p': () => (confirmed ? reply(204) : unconfirmed()),
+      'POST /v1/account/confirmation-options': { options: { challenge: 'AAAA', rpId: 'localhost' } },
+      'POST /v1/account/confirmations': () => {
+        confirmed = true
+        return reply(204)
+      },
     },
-  })
-  await showPage(<AccountPage />)
+  )
   await userEvent.click(await screen.findByRole('button', { name: 'Remove passkey Laptop' }))
   await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }))
   await userEvent.click(await screen.findByRole('button', { name: 'Use a passkey' }))

@@ -42,10 +42,7 @@ const ANSWERS = {
       },
     ],
   },
-  'GET /v1/vms/web/clock-errors': {
-    vm_id: 'web',
-    meshes: [clocks([900, null, 1_100], [2_000, null, 4_000])],
-  },
+  'GET /v1/vms/web/clock-errors': { meshes: [clocks([900, null, 1_100], [2_000, null, 4_000])] },
   'GET /v1/vms/web/host-waits': hostWaits([79, null, 50_000], 0.25),
   'GET /v1/vms/web/traffic': traffic([12e6, null, 9e6], [1e6, null, 5e5]),
   'GET /v1/vms/web/token-bucket': () => reply(404, { code: 'token_bucket_unknown', detail: 'Unknown token bucket.' }),
@@ -231,12 +228,9 @@ test('a token bucket is stated, and a refusal stands at its field', async () => 
   })
 })
 
-const settings = async () =>
-  within((await screen.findByRole('heading', { name: 'Name, zone and labels' })).parentElement as HTMLElement)
-
 test('only what was changed is sent, with the version that was read', async () => {
   const sent = await open({ 'PATCH /v1/vms/web': ANSWERS['GET /v1/vms/web'] })
-  const panel = await settings()
+  const panel = await panelOf('Name, zone and labels')
   await userEvent.type(panel.getByLabelText('Labels'), '\nenvironment=production')
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
   expect(await panel.findByText('Saved.')).toBeTruthy()
@@ -245,7 +239,7 @@ test('only what was changed is sent, with the version that was read', async () =
 
 test('a line that is no label is named, and nothing is sent', async () => {
   const sent = await open()
-  const panel = await settings()
+  const panel = await panelOf('Name, zone and labels')
   await userEvent.type(panel.getByLabelText('Labels'), '\nproduction')
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
   expect(panel.getByText('Write name=value, each name once: “production”')).toBeTruthy()
@@ -264,10 +258,9 @@ test('the capacity of a VM is shown and changed, what is emptied is removed', as
   expect(await screen.findByText('Saved. The next recommendation uses it.')).toBeTruthy()
 })
 
-const CAPACITY = ANSWERS['GET /v1/vms/web/capacity']
-
 test('a capacity that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
-  let stored = CAPACITY
+  const read = ANSWERS['GET /v1/vms/web/capacity']
+  let stored = read
   const sent = await open({
     'GET /v1/vms/web/capacity': () => reply(200, stored),
     'PATCH /v1/vms/web/capacity': ({ headers }: Sent) =>
@@ -275,7 +268,7 @@ test('a capacity that another person changed meanwhile is not overwritten, and w
   })
   const field = await screen.findByLabelText<HTMLInputElement>('Slots')
   await fill(field, '8')
-  stored = { ...CAPACITY, slots: 6, version: 2 }
+  stored = { ...read, slots: 6, version: 2 }
   await userEvent.click(screen.getByRole('button', { name: 'Save capacity' }))
   expect(await screen.findByText('Slots: 4 → 6')).toBeTruthy()
   expect(field.value).toBe('8')

@@ -24,7 +24,7 @@ const open = () =>
 
 const MIXED = { regime: 'mixed', price_per_busy_hour: 2.22, profit_per_hour: 1.5, split }
 
-const api = (paths: unknown[], lists: unknown[] = [], equilibrium: unknown = MIXED) =>
+const api = (paths: unknown[], more: Parameters<typeof mockApi>[0] = {}, equilibrium: unknown = MIXED) =>
   mockApi({
     'POST /v1/advisors/compute-mix': () => reply(200, { ...MIX, paths }),
     'POST /v1/advisors/provider-prices': () =>
@@ -32,10 +32,11 @@ const api = (paths: unknown[], lists: unknown[] = [], equilibrium: unknown = MIX
         ...recorded('/v1/advisors/provider-prices', { switch_to_mixed: 2.22, switch_to_vms: null }, 'post'),
         equilibrium,
       }),
-    'GET /v1/price-lists': lists,
+    'GET /v1/price-lists': [],
     'POST /v1/price-lists': ({ body }) => reply(201, body),
     'GET /v1/price-list-samples': () => reply(200, []),
     'GET /v1/meshes': [],
+    ...more,
   })
 
 test('the mix names VMs and serverless, with its cost, its budget and the difference of another path', async () => {
@@ -75,13 +76,12 @@ test('prices of lists in the currency of the question are offered, for VMs and s
   const vm = { kind: 'vm', provider: 'Azure', region: 'westeurope', name: 'D2s v5', price_per_hour: 0.105 }
   const functions = { ...vm, kind: 'serverless', name: 'Functions', price_per_gb_second: 0.00002 }
   const list = { source: null, as_of: '2026-11-01', entries: [vm, { ...functions, price_per_million_requests: 0.3 }] }
-  const sent = api(
-    [PATH],
-    [
+  const sent = api([PATH], {
+    'GET /v1/price-lists': [
       { ...list, id: 'e', name: 'Euro', currency: 'EUR' },
       { ...list, id: 'u', name: 'Dollar', currency: 'USD', entries: [vm] },
     ],
-  )
+  })
   await open()
   const currency = await screen.findByLabelText('Currency (ISO 4217)')
   expect((await screen.findAllByText('Entries of price lists that are not in USD are not offered: 1.')).length).toBe(2)
@@ -106,7 +106,7 @@ test('a file is imported in its currency', async () => {
 })
 
 test('where the provider earns most with VMs only, any price above the switch is as good', async () => {
-  api([PATH], [], { regime: 'vm_only', price_per_busy_hour: 4.44, profit_per_hour: 1.5, split })
+  api([PATH], {}, { regime: 'vm_only', price_per_busy_hour: 4.44, profit_per_hour: 1.5, split })
   await open()
   expect(
     await screen.findByText(/earns most, 1.50 USD per hour, at any price above 2.22 USD per busy hour/),
@@ -120,11 +120,7 @@ test('numbers are typed with commas, semicolons and lines', () => {
 
 test('the service becomes the price basis of an application, and is deleted again', async () => {
   let stored: unknown = null
-  const sent = mockApi({
-    'POST /v1/advisors/compute-mix': () => reply(200, { currency: null, job_price: null, paths: [] }),
-    'GET /v1/price-lists': [],
-    'GET /v1/price-list-samples': () => reply(200, []),
-    'GET /v1/meshes': [],
+  const sent = api([], {
     'GET /v1/applications': [{ id: 'a', name: 'cache' }],
     'GET /v1/applications/a/price-basis': () =>
       stored ? reply(200, stored) : reply(404, { code: 'price_basis_unknown', title: 'Unknown price basis.' }),
