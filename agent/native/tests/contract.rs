@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use sinemora_native::{
-    BINS, Histogram, MAX_VALUE_NS, OddLength, Sketch, bin_of, lower_of, value_of, width_of,
+    BINS, MAX_VALUE_NS, OddLength, Sketch, bin_of, lower_of, value_of, width_of,
 };
 
 fn hex(bytes: &[u8]) -> String {

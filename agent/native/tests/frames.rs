@@ -5,7 +5,7 @@ mod stats;
 
 use sinemora_native::Sketch;
 use sinemora_native::columns::{COUNT, MAX, MIN};
-use sinemora_native::frame::{self, FrameError, SketchesRef};
+use sinemora_native::frame::{self, SketchesRef};
 use stats::Stats;
 
 /// A generator of pseudorandom numbers (SplitMix64).

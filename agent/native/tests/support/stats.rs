@@ -1,6 +1,6 @@
 //! The stats of a frame as owned arrays, for the tests of the crate and its fuzz target.
 
-use sinemora_native::columns::{COLUMNS, DIRECTIONS, MAX, MIN, QUANTILES, ROUND_TRIP};
+use sinemora_native::columns::{COLUMNS, DIRECTIONS, QUANTILES};
 use sinemora_native::frame::{self, FrameError, Kind, StatsMut, StatsRef};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -33,25 +33,6 @@ impl Stats {
         let mut stats = Self::zeros(targets);
         stats.by_flow = frame::stats_of(blocks, stats.as_mut()?)?;
         Ok(stats)
-    }
-
-    /// Return a quantile of the round trips, ns: the middle of its bin, within minimum and maximum; -1 for no value.
-    pub fn round_trip_values(&self, quantile: usize) -> Vec<i64> {
-        let n = self.flows.len();
-        let row = |column: usize| &self.columns[(column * DIRECTIONS + ROUND_TRIP) * n..][..n];
-        let codes = &self.quantiles[(quantile * DIRECTIONS + ROUND_TRIP) * n..][..n];
-        let ends = row(MIN).iter().zip(row(MAX));
-        codes
-            .iter()
-            .zip(ends)
-            .map(|(code, (least, most))| match code {
-                0 => -1,
-                code => (sinemora_native::value_of((code - 1).min(sinemora_native::BINS - 1))
-                    as i64)
-                    .max(i64::from(*least))
-                    .min(i64::from(*most)),
-            })
-            .collect()
     }
 
     pub fn as_ref(&self) -> StatsRef<'_> {
