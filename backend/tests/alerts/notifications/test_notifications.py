@@ -30,7 +30,7 @@ from tests.api_clients import Member
 from tests.mail_server import MailServer, certificate, serve
 from tests.statements import execute
 
-pytestmark = pytest.mark.whole_store
+pytestmark = [pytest.mark.whole_store, pytest.mark.usefixtures("local")]
 
 
 def due_now(**changes: Any) -> None:
@@ -42,9 +42,7 @@ def due_now(**changes: Any) -> None:
 KINDS = ("webhook", "slack", "teams", "pagerduty", "email")
 
 
-def test_each_receiver_is_notified_once_of_start_and_end(
-    local: None, watched: Watched, hooks: Hooks, mail_server: MailServer
-):
+def test_each_receiver_is_notified_once_of_start_and_end(watched: Watched, hooks: Hooks, mail_server: MailServer):
     for kind in KINDS:
         assert "secret" not in receiver(watched.owner, kind, hooks)
     route(watched.owner, *KINDS, hold_s=0)
@@ -92,7 +90,7 @@ def test_each_receiver_is_notified_once_of_start_and_end(
     assert len(mail_server.got) == 2
 
 
-def test_alertmanager_and_opsgenie_keep_one_alert_of_an_incident(local: None, watched: Watched, hooks: Hooks):
+def test_alertmanager_and_opsgenie_keep_one_alert_of_an_incident(watched: Watched, hooks: Hooks):
     for kind in ("alertmanager", "opsgenie"):
         receiver(watched.owner, kind, hooks)
     route(watched.owner, "alertmanager", "opsgenie")
@@ -127,9 +125,7 @@ def heard(hooks: Hooks) -> list[tuple[str, str | None]]:
     return [(body["about"], body["recurrence"]) for _, _, raw in hooks.got if (body := json.loads(raw))]
 
 
-def test_a_return_is_no_news_before_its_end_was_told_and_one_notification_after(
-    local: None, watched: Watched, hooks: Hooks
-):
+def test_a_return_is_no_news_before_its_end_was_told_and_one_notification_after(watched: Watched, hooks: Hooks):
     receiver(watched.owner, "webhook", hooks)
     route(watched.owner, "webhook", hold_s=0)
 
@@ -193,7 +189,7 @@ def test_mail_is_sent_encrypted_and_authenticated(
         assert len(mail_server.got) == (state == "sent")
 
 
-def test_a_webhook_is_signed_and_retried(local: None, owner: Member, hooks: Hooks):
+def test_a_webhook_is_signed_and_retried(owner: Member, hooks: Hooks):
     target = receiver(owner, "webhook", hooks)
     hooks.script = [503, 500]
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
@@ -222,7 +218,7 @@ def test_a_signature_is_that_of_the_standard():
     assert signed == "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_a_delivery_is_repeated_on_request(local: None, owner: Member, other_owner: Member, hooks: Hooks):
+def test_a_delivery_is_repeated_on_request(owner: Member, other_owner: Member, hooks: Hooks):
     target = receiver(owner, "webhook", hooks)
     hooks.script = [410]
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
@@ -240,7 +236,7 @@ def test_a_delivery_is_repeated_on_request(local: None, owner: Member, other_own
     assert len({headers["webhook-id"] for _, headers, _ in hooks.got}) == 1
 
 
-def test_receivers_reach_only_allowed_networks(local: None, owner: Member, hooks: Hooks, set_to: Any):
+def test_receivers_reach_only_allowed_networks(owner: Member, hooks: Hooks, set_to: Any):
     target = receiver(owner, "webhook", hooks)
     set_to(receiver_networks="10.0.0.0/8")
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
@@ -298,7 +294,7 @@ SLOW = "did not answer within 0.5 s"
     ],
 )
 def test_each_answer_is_in_the_log_in_words(
-    local: None, owner: Member, hooks: Hooks, monkeypatch: Any, kind: str, script: Any, state: str, words: str
+    owner: Member, hooks: Hooks, monkeypatch: Any, kind: str, script: Any, state: str, words: str
 ):
     monkeypatch.setattr(egress_policy, "POST_S", 0.5)
     target = receiver(owner, kind, hooks)
@@ -314,7 +310,7 @@ def test_each_answer_is_in_the_log_in_words(
         assert len(hooks.got) == 1  # what a slow receiver has accepted it does not get again
 
 
-def test_an_attempt_is_stored_before_it_is_made_and_holds_no_lock(local: None, owner: Member, hooks: Hooks):
+def test_an_attempt_is_stored_before_it_is_made_and_holds_no_lock(owner: Member, hooks: Hooks):
     target = receiver(owner, "webhook", hooks)
     seen: list[Any] = []
 
@@ -339,7 +335,7 @@ def test_an_attempt_is_stored_before_it_is_made_and_holds_no_lock(local: None, o
     assert (delivery["state"], delivery["attempts"], len(hooks.got)) == ("sent", 1, 1)
 
 
-def test_an_attempt_whose_answer_is_lost_counts(local: None, owner: Member, hooks: Hooks, monkeypatch: Any):
+def test_an_attempt_whose_answer_is_lost_counts(owner: Member, hooks: Hooks, monkeypatch: Any):
     target = receiver(owner, "webhook", hooks)
     owner.created(f"/v1/receivers/{target['id']}/tests", {})
     monkeypatch.setattr(delivery, "BACKOFF_S", (2, 10))
@@ -355,9 +351,7 @@ def test_an_attempt_whose_answer_is_lost_counts(local: None, owner: Member, hook
     assert (row["state"], row["attempts"], len(hooks.got)) == ("failed", 3, 3)
 
 
-def test_a_receiver_that_answers_500_for_an_hour_is_told_within_ten_minutes_after(
-    local: None, owner: Member, hooks: Hooks
-):
+def test_a_receiver_that_answers_500_for_an_hour_is_told_within_ten_minutes_after(owner: Member, hooks: Hooks):
     target = receiver(owner, "webhook", hooks)
     row = owner.created(f"/v1/receivers/{target['id']}/tests", {})
     works_at = datetime.now(UTC) + timedelta(hours=1)
@@ -374,7 +368,7 @@ def test_a_receiver_that_answers_500_for_an_hour_is_told_within_ten_minutes_afte
     assert works_at <= now <= works_at + timedelta(minutes=10)
 
 
-def test_an_attempt_before_the_clock_was_stepped_back_keeps_no_notice_waiting(local: None, owner: Member, hooks: Hooks):
+def test_an_attempt_before_the_clock_was_stepped_back_keeps_no_notice_waiting(owner: Member, hooks: Hooks):
     target = receiver(owner, "webhook", hooks)
     ahead = datetime.now(UTC) + timedelta(hours=1)
     for _ in range(2):
@@ -386,7 +380,7 @@ def test_an_attempt_before_the_clock_was_stepped_back_keeps_no_notice_waiting(lo
 
 
 def test_a_tenant_with_slow_receivers_does_not_delay_another(
-    local: None, owner: Member, other_owner: Member, hooks: Hooks, monkeypatch: Any
+    owner: Member, other_owner: Member, hooks: Hooks, monkeypatch: Any
 ):
     monkeypatch.setattr(egress_policy, "POST_S", 60.0)
     over = threading.Event()
