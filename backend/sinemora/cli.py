@@ -178,20 +178,16 @@ def create_owner(
     as_json: AsJson = False,
 ) -> None:
     """Create a tenant and its owner if they do not exist."""
-    from sinemora.kit.commands import require_database
+    from sinemora.kit.commands import on_database
     from sinemora.kit.config import settings
     from sinemora_client.commands import print_json
 
-    require_database()
-    from sinemora.access.tenants.service import create_owner
-
     password = settings().owner_password
     email = email or settings().owner_email
-    try:
+    with on_database(ValueError):
+        from sinemora.access.tenants.service import create_owner
+
         result = create_owner(tenant, email, password.get_secret_value() if password else None)
-    except ValueError as error:
-        print(f"owner create: {error}", file=sys.stderr)
-        raise Exit(1) from None
     if as_json:
         print_json({"tenant": tenant, "email": email, "created": result.created, "password": result.password})
     elif result.password:
@@ -211,17 +207,13 @@ def create_reset_link(
     as_json: AsJson = False,
 ) -> None:
     """Print a link with which a person sets a new password; it is valid once and for 30 minutes."""
-    from sinemora.kit.commands import require_database
+    from sinemora.kit.commands import on_database
     from sinemora_client.commands import print_json
 
-    require_database()
-    from sinemora.access.signin.operator import reset_link
+    with on_database(LookupError):
+        from sinemora.access.signin.operator import reset_link
 
-    try:
         link = reset_link(email, without_second_factors=without_second_factors)
-    except LookupError as error:
-        print(f"owner reset-link: {error}", file=sys.stderr)
-        raise Exit(1) from None
     if as_json:
         print_json({"email": email, "link": link})
     else:

@@ -99,6 +99,22 @@ def invalid(fields: list[dict[str, str]]) -> ProductError:
     return ProductError("request_invalid", 422, "Invalid request: see `errors`.", errors=fields)
 
 
+def unavailable(code: str, detail: str, retry_after_s: int) -> ProductError:
+    """Return the refusal of a request that can succeed after some seconds."""
+    return ProductError(code, 503, detail, headers={"Retry-After": str(retry_after_s)})
+
+
+def too_many(code: str, detail: str, retry_after_s: int) -> ProductError:
+    """Return the refusal of a request above a limit that is over after some seconds."""
+    return ProductError(code, 429, detail, headers={"Retry-After": str(retry_after_s)})
+
+
+def version_changed() -> ProductError:
+    """Return the refusal to change what someone else has changed meanwhile."""
+    detail = "Version changed: someone else changed this. Read it again, then repeat the change."
+    return ProductError("version_changed", 412, detail)
+
+
 def body_too_large(limit_bytes: int) -> HTTPException:
     """Return the refusal of a body above the limit of its route."""
     return HTTPException(413, f"Body too large: at most {limit_bytes} bytes are allowed.")
@@ -164,9 +180,7 @@ def internal_error() -> ProductError:
 def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
     """Return the error for a database that is unavailable, busy or refuses; None when the statement is wrong."""
     if isinstance(error, exc.TimeoutError):
-        return ProductError(
-            "database_busy", 503, "Database busy: all connections are in use. Try again.", headers={"Retry-After": "2"}
-        )
+        return unavailable("database_busy", "Database busy: all connections are in use. Try again.", 2)
     if isinstance(error, exc.IntegrityError) and getattr(error.orig, "sqlstate", None) == _TAKEN:
         return _taken(error)
     if isinstance(error, exc.IntegrityError):
@@ -179,23 +193,13 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
             "value_invalid", 422, "Invalid value: a number or a text of this request cannot be stored or compared."
         )
     if state in _BUSY_STATES:
-        return ProductError(
-            "database_busy",
-            503,
-            "Database busy: the statement waited too long or lost a race. Try again.",
-            headers={"Retry-After": "1"},
-        )
+        detail = "Database busy: the statement waited too long or lost a race. Try again."
+        return unavailable("database_busy", detail, 1)
     if state == _DISK_FULL:
-        return ProductError(
-            "database_full",
-            503,
-            "Database full: nothing can be stored. Keep your data and try again later.",
-            headers={"Retry-After": "30"},
-        )
+        detail = "Database full: nothing can be stored. Keep your data and try again later."
+        return unavailable("database_full", detail, 30)
     if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
-        return ProductError(
-            "database_unavailable", 503, "Database unavailable. Try again.", headers={"Retry-After": "5"}
-        )
+        return unavailable("database_unavailable", "Database unavailable. Try again.", 5)
     return None
 
 
@@ -281,14 +285,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(StaleDataError)
     async def _stale(request: Request, error: StaleDataError) -> JSONResponse:
-        return problem(
-            request,
-            ProductError(
-                "version_changed",
-                412,
-                "Version changed: someone else changed this. Read it again, then repeat the change.",
-            ),
-        )
+        return problem(request, version_changed())
 
     @app.exception_handler(exc.SQLAlchemyError)
     async def _database(request: Request, error: exc.SQLAlchemyError) -> JSONResponse:

@@ -4,8 +4,9 @@ Anyone may call the first two, so they contain neither versions nor addresses.
 """
 
 import ipaddress
+from contextlib import suppress
 from importlib.metadata import version
-from typing import Literal
+from typing import Any, Literal
 
 import structlog
 from fastapi import APIRouter, Request, Response
@@ -95,25 +96,15 @@ def readyz(response: Response) -> Readiness:
 
 def about() -> About:
     """Return the version of the product and the capabilities of its database."""
-    try:
-        with engine().connect() as connection:
-            versions = connection.execute(text(_ENGINE)).one()
-    except SQLAlchemyError:
-        return About(
-            version=version("sinemora"),
-            database_engine=None,
-            database_version=None,
-            timescaledb=None,
-            timescaledb_version=None,
-            labs=compose.pages(),
-            mails=mail.is_configured(),
-        )
+    versions: Any = None
+    with suppress(SQLAlchemyError), engine().connect() as connection:
+        versions = connection.execute(text(_ENGINE)).one()
     return About(
         version=version("sinemora"),
-        database_engine="postgresql",
-        database_version=versions.version.split(" ")[0],
-        timescaledb=versions.timescaledb is not None,
-        timescaledb_version=versions.timescaledb,
+        database_engine=versions and "postgresql",
+        database_version=versions and versions.version.split(" ")[0],
+        timescaledb=versions and versions.timescaledb is not None,
+        timescaledb_version=versions and versions.timescaledb,
         labs=compose.pages(),
         mails=mail.is_configured(),
     )

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from sinemora.kit import encryption, mail
 from sinemora.kit.celery import FAST, ROUTES, celery
 from sinemora.kit.db import Base, Identified, TenantOwned, system_session
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, too_many
 from sinemora.kit.jobs import enqueue
 from sinemora.kit.mail import Mail, MailDelayed, MailRefused
 
@@ -113,12 +113,8 @@ def _check_day(session: Session, now: datetime) -> None:
     """Refuse more than a day's mails, so that no tenant makes this installation a sender of spam."""
     recent = select(func.count()).select_from(OutgoingMail).where(OutgoingMail.created_at > now - timedelta(days=1))
     if (session.scalar(recent) or 0) >= _DAY_MAX:
-        raise ProductError(
-            "too_many_mails",
-            429,
-            f"Too many e-mails: a tenant sends at most {_DAY_MAX} a day. Try again tomorrow, or copy the link.",
-            headers={"Retry-After": "3600"},
-        )
+        detail = f"Too many e-mails: a tenant sends at most {_DAY_MAX} a day. Try again tomorrow, or copy the link."
+        raise too_many("too_many_mails", detail, 3600)
 
 
 @celery.task(name="mail.deliver")

@@ -1,10 +1,8 @@
 """The commands of an operator on aged measurements: `sinemora aged list`, `run`, `restore`, `check`."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated
 from uuid import UUID, uuid4
 
@@ -14,7 +12,7 @@ from typer import Exit, Option, Typer
 
 from sinemora.access.tenants.models import Tenant
 from sinemora.fleet.meshes.models import Mesh
-from sinemora.kit.commands import require_database
+from sinemora.kit.commands import on_database, say
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import StorageError, installation_storage
@@ -34,19 +32,11 @@ class AgedCommandError(Exception):
     """Request that names nothing, or more than one thing."""
 
 
-@contextmanager
-def _reported() -> Iterator[None]:
-    """Require a database; print an operator's error on standard error and exit with 1."""
-    require_database()
-    try:
-        yield
-    except (StorageError, AgingError, AgedCommandError) as error:
-        _say(f"sinemora: {str(error).strip()}")
-        raise Exit(1) from None
+_on_database = partial(on_database, StorageError, AgingError, AgedCommandError)
 
 
 @aged.command("list")
-@_reported()
+@_on_database()
 def list_aged(
     tenant: Annotated[str | None, Option(help="Name or id of a tenant.", show_default="all")] = None,
     as_json: ResultAsJson = False,
@@ -78,7 +68,7 @@ def list_aged(
 
 
 @aged.command("run")
-@_reported()
+@_on_database()
 def run_now(as_json: ResultAsJson = False) -> None:
     """Move measurements that are old enough to object storage now, for at most half an hour."""
     if not settings().storage_bucket:
@@ -89,13 +79,13 @@ def run_now(as_json: ResultAsJson = False) -> None:
     if as_json:
         print_json([asdict(run) for run in newest])
     for run in newest:
-        _say(f"{run.tenant}: {run.error or _done(run)}")
+        say(f"{run.tenant}: {run.error or _done(run)}")
     if any(run.error for run in newest):
         raise Exit(1)
 
 
 @aged.command("restore")
-@_reported()
+@_on_database()
 def restore(
     mesh: Annotated[str, Option(help="Name or id of the mesh.")],
     start: Annotated[str, Option("--from", help="RFC 3339, as in 2026-09-01T00:00:00Z.")],
@@ -124,17 +114,15 @@ def restore(
     held_until = datetime.now(UTC) + timedelta(days=days)
     for one in found:
         restoring.restore(one, held_until)
-        _say(
-            f"Restored: {one.tier} {one.started_at:%Y-%m-%dT%H:%MZ} to {one.ended_at:%Y-%m-%dT%H:%MZ}, {one.rows} rows"
-        )
+        say(f"Restored: {one.tier} {one.started_at:%Y-%m-%dT%H:%MZ} to {one.ended_at:%Y-%m-%dT%H:%MZ}, {one.rows} rows")
     if as_json:
         print_json({"objects": len(found), "rows": sum(one.rows for one in found), "held_until": held_until})
     else:
-        _say(f"{len(found)} objects restored; their rows stay until {held_until:%Y-%m-%d}.")
+        say(f"{len(found)} objects restored; their rows stay until {held_until:%Y-%m-%d}.")
 
 
 @aged.command("check")
-@_reported()
+@_on_database()
 def check(as_json: ResultAsJson = False) -> None:
     """Write, read and delete a small object, to see whether the storage and its keys serve."""
     storage, key = installation_storage(), f"{settings().storage_prefix}/check-{uuid4().hex}".lstrip("/")
@@ -144,7 +132,7 @@ def check(as_json: ResultAsJson = False) -> None:
     if key not in {one.key for one in storage.list(key.rpartition("/")[0] or key)}:
         raise StorageError(f"{key} is not in the list of bucket {storage.bucket}")
     storage.delete(key)
-    _say(f"Bucket {storage.bucket}: objects are written, read, listed and deleted.")
+    say(f"Bucket {storage.bucket}: objects are written, read, listed and deleted.")
     if as_json:
         print_json({"bucket": storage.bucket, "endpoint": settings().storage_endpoint or None})
 
@@ -162,7 +150,3 @@ def _time(text: str) -> datetime:
 
 def _is_id(column: InstrumentedAttribute[UUID], text: str) -> ColumnElement[bool]:
     return cast(column, String) == text
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)

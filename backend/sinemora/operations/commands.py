@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Annotated, Any
 
 from typer import Argument, BadParameter, Exit, Option, Typer
 
-from sinemora.kit.commands import require_database
+from sinemora.kit.commands import on_database, say
 from sinemora.operations import backup as backups
 from sinemora.operations import integrity, quota
 from sinemora.operations.archives import tenant
@@ -29,22 +30,14 @@ Output = Annotated[str, Option(help="File to write; - for standard output.")]
 TenantName = Annotated[str, Argument(metavar="TENANT", help="Name or id of the tenant.")]
 
 
-@contextmanager
-def _on_database() -> Iterator[None]:
-    """Require a database; print an operator's error on standard error and exit with 1."""
-    require_database()
-    try:
-        yield
-    except (ArchiveError, RestoreError, TenantError, QuotaError, OSError) as error:
-        _say(f"sinemora: {str(error).strip()}")
-        raise Exit(1) from None
+_on_database = partial(on_database, ArchiveError, RestoreError, TenantError, QuotaError, OSError)
 
 
 @app.command()
 @_on_database()
 def backup(output: Output, as_json: ResultAsJson = False) -> None:
     """Back up everything to a file while the product runs."""
-    manifest = _written(output, lambda out: backups.backup(out, _say), as_json=as_json)
+    manifest = _written(output, lambda out: backups.backup(out, say), as_json=as_json)
     if as_json:
         print_json({"file": output, "size_bytes": Path(output).stat().st_size, "manifest": manifest})
 
@@ -58,13 +51,13 @@ def restore(
 ) -> None:
     """Load a backup into an empty database and verify it."""
     if input == "-":
-        manifest = backups.restore(sys.stdin.buffer, _say, replace=replace)
+        manifest = backups.restore(sys.stdin.buffer, say, replace=replace)
     else:
         with open(input, "rb") as source:
-            manifest = backups.restore(source, _say, replace=replace)
+            manifest = backups.restore(source, say, replace=replace)
     if as_json:
         print_json({"file": input, "manifest": manifest})
-    _say("Restored and verified. Restart the API and the workers: they remember what was there before.")
+    say("Restored and verified. Restart the API and the workers: they remember what was there before.")
 
 
 @app.command()
@@ -83,9 +76,9 @@ def verify(
     """
     result = integrity.check(*[since] if since else [], repair=repair)
     for fault in result.shown:
-        _say(f"{fault.table} {fault.row}: {fault.what} ({fault.repair})")
+        say(f"{fault.table} {fault.row}: {fault.what} ({fault.repair})")
     if result.faults > len(result.shown):
-        _say(f"… and {result.faults - len(result.shown)} more")
+        say(f"… and {result.faults - len(result.shown)} more")
     counts: dict[str, Any] = {
         "frames": result.frames,
         "rosters": result.rosters,
@@ -110,7 +103,7 @@ def verify(
 def export_tenant(name: TenantName, output: Output, as_json: ResultAsJson = False) -> None:
     """Export a tenant as JSON lines."""
     manifest = _written(
-        output, lambda out: tenant.export(name, out, lambda _done, _count, line: _say(line)), as_json=as_json
+        output, lambda out: tenant.export(name, out, lambda _done, _count, line: say(line)), as_json=as_json
     )
     if as_json:
         print_json({"file": output, "size_bytes": Path(output).stat().st_size, "manifest": manifest})
@@ -170,7 +163,7 @@ def list_plans(as_json: ResultAsJson = False) -> None:
         print(table(columns, [tuple("–" if one[name] is None else one[name] for name in columns) for one in found]))
         for one in found:
             if not one["is_known"]:
-                _say(f"{one['plan']} is not in SINEMORA_SERVICE_PLANS any more: its tenants have the default quotas.")
+                say(f"{one['plan']} is not in SINEMORA_SERVICE_PLANS any more: its tenants have the default quotas.")
 
 
 @of_tenant.command("delete")
@@ -183,24 +176,20 @@ def delete_tenant(
     """Delete a tenant's data and verify the deletion."""
     if not yes:
         if not sys.stdin.isatty():
-            _say(f"This deletes everything of {name}. If you mean it: --yes")
+            say(f"This deletes everything of {name}. If you mean it: --yes")
             raise Exit(1)
         if input(f"Delete everything of {name}? Type its name: ").strip() != name:
-            _say("Nothing was deleted.")
+            say("Nothing was deleted.")
             raise Exit(1)
-    tables = tenant.delete(name, _say)
+    tables = tenant.delete(name, say)
     if as_json:
         print_json([asdict(one) for one in tables])
     else:
         print(table(("table", "deleted", "left"), [tuple(asdict(one).values()) for one in tables]))
     left = sum(one.left for one in tables)
-    _say(f"{sum(one.deleted for one in tables):,} rows of {len(tables)} tables deleted, {left} left.")
+    say(f"{sum(one.deleted for one in tables):,} rows of {len(tables)} tables deleted, {left} left.")
     if left:
         raise Exit(1)
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 def _written(name: str, write: Callable[[IO[bytes]], Any], *, as_json: bool) -> Any:
@@ -226,5 +215,5 @@ def _written(name: str, write: Callable[[IO[bytes]], Any], *, as_json: bool) -> 
         with suppress(OSError):
             part.unlink()
         raise
-    _say(f"Written: {path} ({path.stat().st_size / 1e6:,.1f} MB)")
+    say(f"Written: {path} ({path.stat().st_size / 1e6:,.1f} MB)")
     return result

@@ -2,9 +2,8 @@
 
 from dataclasses import asdict
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import String, cast, func, or_, select
 from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
@@ -36,7 +35,9 @@ def change(name: str, changes: dict[str, str]) -> dict[str, Any]:
     }
     try:
         with system_session() as session:
-            tenant = session.scalars(select(Tenant).where(or_(Tenant.name == name, Tenant.id == _id(name)))).first()
+            tenant = session.scalars(
+                select(Tenant).where(or_(Tenant.name == name, cast(Tenant.id, String) == name))
+            ).first()
             if tenant is None:
                 raise QuotaError(f"unknown tenant: {name}")
             row = session.get(TenantQuota, tenant.id) or TenantQuota(tenant_id=tenant.id)
@@ -107,10 +108,3 @@ def _number(name: str, value: str) -> float | None:
         return float(value) if name == "windows_per_s" else int(value)
     except ValueError:
         raise QuotaError(f"invalid quota: {name} is a number or 'default', not {value!r}") from None
-
-
-def _id(name: str) -> UUID | None:
-    try:
-        return UUID(name)
-    except ValueError:
-        return None

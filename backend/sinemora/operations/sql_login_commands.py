@@ -1,15 +1,12 @@
 """The commands of an operator on what is read with SQL: `sinemora sql-logins` and `sinemora sql-paths`."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Annotated
 
 from sqlalchemy.exc import DBAPIError
-from typer import Argument, Exit, Typer
+from typer import Argument, Typer
 
-from sinemora.kit.commands import require_database
-from sinemora.kit.database_refusal import refusal_of
+from sinemora.kit.commands import on_database
 from sinemora.operations import sql_logins
 from sinemora.operations.sql_logins import SqlLoginError
 from sinemora_client.commands import ResultAsJson, print_json, table
@@ -26,22 +23,11 @@ VmName = Annotated[str, Argument(metavar="VM", help="Name of a VM.")]
 RoleName = Annotated[str, Argument(metavar="ROLE", help="Database role, made for this alone.")]
 
 
-@contextmanager
-def _reported() -> Iterator[None]:
-    """Require a database; print an operator's error on standard error and exit with 1."""
-    require_database()
-    try:
-        yield
-    except (SqlLoginError, DBAPIError) as error:
-        if refusal_of(error):
-            raise
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        print(f"sinemora: {str(reason).strip()}", file=sys.stderr, flush=True)
-        raise Exit(1) from None
+_on_database = partial(on_database, SqlLoginError, DBAPIError)
 
 
 @logins.command("grant")
-@_reported()
+@_on_database()
 def grant(
     role: RoleName,
     tenant: TenantName,
@@ -56,7 +42,7 @@ def grant(
 
 
 @logins.command("revoke")
-@_reported()
+@_on_database()
 def revoke(role: RoleName, as_json: ResultAsJson = False) -> None:
     """Take the views from a database role. The role stays."""
     revoked = sql_logins.revoke(role)
@@ -67,7 +53,7 @@ def revoke(role: RoleName, as_json: ResultAsJson = False) -> None:
 
 
 @logins.command("list")
-@_reported()
+@_on_database()
 def list_logins(as_json: ResultAsJson = False) -> None:
     """List the SQL logins of all tenants."""
     found = [{**one, "created_at": one["created_at"].isoformat()} for one in sql_logins.logins()]
@@ -79,7 +65,7 @@ def list_logins(as_json: ResultAsJson = False) -> None:
 
 
 @chosen.command("add")
-@_reported()
+@_on_database()
 def add_path(tenant: TenantName, vm: VmName, peer: VmName, as_json: ResultAsJson = False) -> None:
     """Keep the minutes of the path between two VMs for SQL, both ways and in each mesh of both."""
     path = sql_logins.choose_path(tenant, (vm, peer))
@@ -90,7 +76,7 @@ def add_path(tenant: TenantName, vm: VmName, peer: VmName, as_json: ResultAsJson
 
 
 @chosen.command("remove")
-@_reported()
+@_on_database()
 def remove_path(tenant: TenantName, vm: VmName, peer: VmName, as_json: ResultAsJson = False) -> None:
     """Keep no further minutes of a path for SQL."""
     path = sql_logins.remove_path(tenant, (vm, peer))
@@ -101,7 +87,7 @@ def remove_path(tenant: TenantName, vm: VmName, peer: VmName, as_json: ResultAsJ
 
 
 @chosen.command("list")
-@_reported()
+@_on_database()
 def list_paths(as_json: ResultAsJson = False) -> None:
     """List the paths of all tenants whose minutes are kept for SQL."""
     found = sql_logins.paths()

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sinemora.kit.config import settings
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import too_many
 from sinemora.kit.http import rate_limit
 
 _BEGUN_MAX = 30
@@ -34,9 +34,5 @@ def forgive(counted: str) -> None:
 def _count(key: str, most: int, what: str) -> None:
     window_s = settings().sign_in_window_s
     if rate_limit.count(key, window_s) > most:
-        raise ProductError(
-            "too_many_attempts",
-            429,
-            f"Too many {what}: wait {max(1, window_s // 60)} minutes.",
-            headers={"Retry-After": str(window_s)},
-        )
+        detail = f"Too many {what}: wait {max(1, window_s // 60)} minutes."
+        raise too_many("too_many_attempts", detail, window_s)

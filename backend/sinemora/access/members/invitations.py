@@ -20,7 +20,7 @@ from sinemora.access.tenants.models import Membership, Role, Tenant, User
 from sinemora.kit import outbox
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.kit.errors import ProductError, existing
+from sinemora.kit.errors import ProductError, existing, too_many
 from sinemora.kit.password_rules import refuse_weak
 from sinemora.kit.security import digest, hash_password, new_secret
 
@@ -91,12 +91,7 @@ def resend(session: Session, actor: Actor, invitation_id: UUID) -> tuple[Invitat
     now = datetime.now(UTC)
     if row.delivery == Delivery.email and now < row.sent_at + _AGAIN_AFTER:
         wait_s = max(1, int((row.sent_at + _AGAIN_AFTER - now).total_seconds()))
-        raise ProductError(
-            "too_soon",
-            429,
-            f"Too soon: an invitation was sent to {row.email} less than a minute ago.",
-            headers={"Retry-After": str(wait_s)},
-        )
+        raise too_many("too_soon", f"Too soon: an invitation was sent to {row.email} less than a minute ago.", wait_s)
     secret = new_secret(_PREFIX)
     row.secret_digest, row.sent_at = digest(secret), now
     row.expires_at = now + timedelta(days=row.valid_days)

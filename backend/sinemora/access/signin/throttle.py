@@ -14,7 +14,7 @@ import hmac
 import secrets
 
 from sinemora.kit.config import settings
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import too_many
 from sinemora.kit.http import rate_limit
 
 _WIDE_FACTOR = 10
@@ -42,12 +42,11 @@ def begin(email: str, address: str, device: str | None = None, what: str = "") -
     for key, most in limits.items():
         attempts = rate_limit.count(key, window_s)
         if attempts > most:
-            raise ProductError(
+            raise too_many(
                 "too_many_attempts",
-                429,
                 f"Too many sign-in attempts: wait {max(1, window_s // 60)} minutes,"
                 " or use a browser in which you signed in before.",
-                headers={"Retry-After": str(window_s)},
+                window_s,
             )
     return [*limits, of_network] if device is None else [*limits]
 
@@ -57,12 +56,8 @@ def begin_reset(address: str) -> None:
     window_s = settings().sign_in_window_s
     asked = rate_limit.count(_key("reset", rate_limit.network_of(address)), window_s)
     if asked > settings().sign_in_attempts * _WIDE_FACTOR:
-        raise ProductError(
-            "too_many_attempts",
-            429,
-            f"Too many requests for a new password: wait {max(1, window_s // 60)} minutes.",
-            headers={"Retry-After": str(window_s)},
-        )
+        detail = f"Too many requests for a new password: wait {max(1, window_s // 60)} minutes."
+        raise too_many("too_many_attempts", detail, window_s)
 
 
 def forgive(counted: list[str]) -> None:

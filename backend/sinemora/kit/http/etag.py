@@ -17,7 +17,7 @@ from sqlalchemy import inspect, select
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 from sqlalchemy.orm.attributes import set_committed_value
 
-from sinemora.kit.errors import ProductError, invalid
+from sinemora.kit.errors import ProductError, invalid, version_changed
 from sinemora.kit.field_errors import pointer_of
 
 # RFC 9110 §8.8.3: an opaque tag in quotation marks, weak with W/ in front; §5.6.1: lists may have empty elements.
@@ -51,7 +51,7 @@ class IfMatch:
         """
         if row is None:
             if self._tags is not None and not {"*", '"0"'} & set(self._tags):
-                raise _changed()
+                raise version_changed()
             return
         if self._tags is None:
             if self._required:
@@ -75,15 +75,7 @@ class IfMatch:
                 f"Weak entity tag: If-Match compares strongly (RFC 9110, 13.1.1), so {weak} matches no version. Send"
                 f" {weak.removeprefix(_WEAK)}, the version in the body. A proxy that compresses makes tags weak.",
             )
-        raise _changed()
-
-
-def _changed() -> ProductError:
-    return ProductError(
-        "version_changed",
-        412,
-        "Version changed: someone else changed this. Read it again, then repeat the change.",
-    )
+        raise version_changed()
 
 
 def _follow(row: Versioned) -> None:

@@ -17,7 +17,7 @@ from fastapi import Request
 from redis import RedisError
 
 from sinemora.kit.config import settings
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, too_many
 from sinemora.kit.redis import client
 
 _WINDOW_S = 60
@@ -56,9 +56,7 @@ def limit_address(request: Request) -> None:
 def _too_many(reason: str, used: float, allowed: int) -> ProductError:
     # The last minute leaves at an even rate, which takes no longer than a minute.
     wait_s = min(_WINDOW_S, ceil(_WINDOW_S * (used - allowed) / used))
-    return ProductError(
-        "too_many_requests", 429, f"Too many requests: {reason}.", headers={"Retry-After": str(max(1, wait_s))}
-    )
+    return too_many("too_many_requests", f"Too many requests: {reason}.", max(1, wait_s))
 
 
 def _used(key: str, now: float) -> float:

@@ -27,7 +27,7 @@ from sinemora.kit.security import digest, shown_prefix
 from sinemora.measurements.ingest.payload import JSON, PROTOBUFS, ZSTD
 from sinemora.operations.gateway import metrics
 from sinemora.operations.gateway.backend import REPORTS, Backend
-from sinemora.operations.gateway.credentials import Credentials, unavailable
+from sinemora.operations.gateway.credentials import Credentials, backend_away
 from sinemora.operations.gateway.disk_queue import Body, DiskQueue
 from sinemora.operations.gateway.forwarder import Forwarder
 from sinemora.operations.gateway.options import Acknowledge, Options
@@ -130,7 +130,7 @@ class Gateway:
             finally:
                 await answer.aclose()
         except httpx2.TransportError:
-            raise unavailable() from None
+            raise backend_away() from None
         await self._learn(request, answer)
         response = Response(content, answer.status_code)
         raw = [(name.lower(), value) for name, value in answer.headers.raw]
@@ -160,12 +160,7 @@ class Gateway:
             return b""
         is_known = self._heard.get(digest(bearer_of(request.scope))) is not None
         if self._receiving[is_known] and self._receiving[is_known] + expected > _RECEIVING_MAX[is_known]:
-            raise ProductError(
-                "gateway_busy",
-                503,
-                "Gateway busy: too many requests at once. Try again.",
-                headers={"Retry-After": "2"},
-            )
+            raise errors.unavailable("gateway_busy", "Gateway busy: too many requests at once. Try again.", 2)
         self._receiving[is_known] += expected
         try:
             return await body_of(request.receive)

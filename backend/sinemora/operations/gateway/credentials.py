@@ -8,7 +8,7 @@ import time
 
 import structlog
 
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, unavailable
 from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
 from sinemora.operations.gateway.backend import AnswerKind, Backend
@@ -112,17 +112,12 @@ class Credentials:
         """Return an agent that the backend accepted within `outage_s`. ProductError `backend_unavailable` (503)."""
         if client is not None and 0 <= time.time() - client.verified_at < self._outage_s:
             return client
-        raise unavailable()
+        raise backend_away()
 
 
-def unavailable() -> ProductError:
+def backend_away() -> ProductError:
     """Return the refusal of a request that only the backend can answer."""
-    return ProductError(
-        "backend_unavailable",
-        503,
-        "Backend unavailable: it does not answer this gateway. Try again.",
-        headers={"Retry-After": "5"},
-    )
+    return unavailable("backend_unavailable", "Backend unavailable: it does not answer this gateway. Try again.", 5)
 
 
 def _refusal(code: str, detail: str) -> ProductError:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import structlog
 from starlette.concurrency import run_in_threadpool
 
-from sinemora.kit.errors import ProductError
+from sinemora.kit.errors import ProductError, unavailable
 from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
 from sinemora.operations.gateway import metrics
 from sinemora.operations.gateway.options import GatewayError
@@ -292,6 +292,4 @@ def _forget(db: sqlite3.Connection, before: float) -> None:
 
 
 def _later(code: str, detail: str) -> ProductError:
-    return ProductError(
-        code, 503, f"{detail} Keep this report and send it again.", headers={"Retry-After": str(FULL_RETRY_S)}
-    )
+    return unavailable(code, f"{detail} Keep this report and send it again.", FULL_RETRY_S)

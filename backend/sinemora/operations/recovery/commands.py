@@ -2,12 +2,10 @@
 
 import json
 import signal
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from typer import Exit, Option, Typer
 
 from sinemora.kit import archive_state
+from sinemora.kit.commands import reported, say
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.kit.object_storage import StorageError, installation_storage
@@ -29,10 +28,7 @@ from sinemora_client.commands import ResultAsJson, moment_of, print_json
 
 app = Typer(rich_markup_mode=None)
 _RECORD = "drills.jsonl"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+_ERRORS = (RecoveryError, StorageError, OSError)
 
 
 class _Recorder:
@@ -57,20 +53,10 @@ class _Recorder:
         except (SQLAlchemyError, ProductError) as error:
             if not self._is_silent:
                 reason = str(error).strip().partition("\n")[0]
-                _say(f"The state of the archive cannot be recorded; archiving continues. {reason}")
+                say(f"The state of the archive cannot be recorded; archiving continues. {reason}")
             self._is_silent = True
         else:
             self._is_silent = False
-
-
-@contextmanager
-def _reported() -> Iterator[None]:
-    """Print an operator's error on standard error and exit with 1."""
-    try:
-        yield
-    except (RecoveryError, StorageError, OSError) as error:
-        _say(f"sinemora: {error}")
-        raise Exit(1) from None
 
 
 def _stored(spool: Path | None = None) -> StoredArchive:
@@ -99,7 +85,7 @@ _UNTIL = Annotated[
 
 
 @app.command()
-@_reported()
+@reported(*_ERRORS)
 def archive(
     to: Annotated[
         Path | None, Option(help="Folder of the archive, on another disk or machine than the database.")
@@ -123,11 +109,11 @@ def archive(
     every = settings().archive_base_hours if base_every_hours is None else base_every_hours
     keep = settings().archive_keep_days if keep_days is None else keep_days
     kept = Archive(to) if to else _stored(spool)
-    Keeper(kept, timedelta(hours=every), timedelta(days=keep), _say, _Recorder()).run(stopped.wait)
+    Keeper(kept, timedelta(hours=every), timedelta(days=keep), say, _Recorder()).run(stopped.wait)
 
 
 @app.command()
-@_reported()
+@reported(*_ERRORS)
 def recover(
     to: Annotated[Path, Option(help="New folder; the cluster is in its folder postgres.")],
     source: Annotated[Path | None, Option("--from", help="Folder of the archive.")] = None,
@@ -157,14 +143,14 @@ def recover(
                 "replay_s": round(restored.replay_s, 3),
             }
         )
-    _say(
+    say(
         f"Restored to {newest:%Y-%m-%d %H:%M:%S} UTC in {time.monotonic() - began_s:.1f} s:"
         f" {to.resolve() / 'postgres'}. Stop the product and put this folder in the place of the old one."
     )
 
 
 @app.command()
-@_reported()
+@reported(*_ERRORS)
 def drill(
     seconds: Annotated[float, Option(help="Seconds of archiving before the disaster.", min=1)] = 30,
     archive: Annotated[
@@ -184,9 +170,9 @@ def drill(
         raise RecoveryError("Name one archive: --archive FOLDER or --storage.")
     if until is not None and archive is None and not storage:
         raise RecoveryError("--until needs an archive that exists: --archive FOLDER or --storage.")
-    result = drills.drill(seconds, _stored() if storage else archive, _say, until)
+    result = drills.drill(seconds, _stored() if storage else archive, say, until)
     for line in result.shown:
-        _say(line)
+        say(line)
     if as_json:
         print_json(result.as_json())
     file = record or (settings().data_dir / _RECORD if settings().data_dir.is_dir() else None)
@@ -195,9 +181,9 @@ def drill(
             out.write(json.dumps(result.as_json()) + "\n")
     said = result.sentence() + (f" Recorded in {file}." if file else "")
     if as_json:
-        _say(said)
+        say(said)
     else:
         print(said, flush=True)
     if result.faults or (result.rpo_s or 0.0) > rpo_limit:
-        _say(f"The drill failed: {result.faults} faults, RPO limit {rpo_limit:g} s.")
+        say(f"The drill failed: {result.faults} faults, RPO limit {rpo_limit:g} s.")
         raise Exit(1)
