@@ -1,26 +1,18 @@
 import type { Browser, Page } from '@playwright/test'
-import { credentials, expect, expectAccessible, test } from '../support/journey'
+import { credentials, enter, expect, expectAccessible, stranger, test } from '../support/journey'
 import { authenticator } from '../support/totp'
 
-/** Enter address and password on the sign-in page. */
-async function enter(page: Page, password = credentials().password) {
-  await page.goto('/sign-in')
-  await page.getByLabel('E-mail').fill(credentials().email)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-}
-
 /** Sign in with a second browser; return its page. */
-async function elsewhere(browser: Browser, baseURL: string | undefined): Promise<Page> {
-  const context = await browser.newContext({ baseURL: baseURL ?? '' })
-  const page = await context.newPage()
+async function elsewhere(browser: Browser): Promise<Page> {
+  const page = await stranger(browser)
+  await page.goto('/sign-in')
   await enter(page)
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
   return page
 }
 
-test('a changed password and an ended session sign other browsers out', async ({ inside: page, browser, baseURL }) => {
-  const other = await elsewhere(browser, baseURL)
+test('a changed password and an ended session sign other browsers out', async ({ inside: page, browser }) => {
+  const other = await elsewhere(browser)
   await page.goto('/account')
   await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeVisible()
   const row = page.getByRole('row').filter({ hasText: 'Chrome on Linux' }).filter({ hasText: 'End' }).first()
@@ -28,7 +20,7 @@ test('a changed password and an ended session sign other browsers out', async ({
   await other.goto('/vms')
   await expect(other.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
 
-  const again = await elsewhere(browser, baseURL)
+  const again = await elsewhere(browser)
   const { password } = credentials()
   const change = async (from: string, to: string) => {
     await page.getByLabel('Current password').fill(from)
@@ -46,11 +38,7 @@ test('a changed password and an ended session sign other browsers out', async ({
   await expect(page.getByText('Password changed.')).toBeVisible()
 })
 
-test('an authenticator app is set up, asked for at sign-in, and removed', async ({
-  inside: page,
-  browser,
-  baseURL,
-}) => {
+test('an authenticator app is set up, asked for at sign-in, and removed', async ({ inside: page, browser }) => {
   await page.goto('/account')
   await page.getByRole('button', { name: 'Add authenticator app' }).click()
   const secret = await page.getByRole('group', { name: 'Secret' }).locator('code').innerText()
@@ -65,18 +53,18 @@ test('an authenticator app is set up, asked for at sign-in, and removed', async 
     const recovery = await codes.getByRole('listitem').first().innerText()
     await page.getByRole('button', { name: 'I have kept them' }).click()
 
-    const context = await browser.newContext({ baseURL: baseURL ?? '' })
-    const other = await context.newPage()
+    const other = await stranger(browser)
     for (const proof of [code, async () => recovery]) {
+      await other.goto('/sign-in')
       await enter(other)
       await expect(other.getByRole('heading', { name: 'Second factor' })).toBeVisible()
       await expectAccessible(other)
       await other.getByLabel('Code').fill(await proof())
       await other.getByRole('button', { name: 'Sign in' }).click()
       await expect(other.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible()
-      await context.clearCookies()
+      await other.context().clearCookies()
     }
-    await context.close()
+    await other.context().close()
   } finally {
     await page.goto('/account')
     await page.getByRole('button', { name: 'Remove authenticator app' }).click()
@@ -105,6 +93,7 @@ test('a passkey is added, signs in without a password, is a second factor, and i
     },
   })
   const overview = page.getByRole('heading', { level: 1, name: 'Overview' })
+  await page.goto('/sign-in')
   await enter(page)
   await expect(overview).toBeVisible()
   await page.goto('/account')
@@ -120,6 +109,7 @@ test('a passkey is added, signs in without a password, is a second factor, and i
     await expect(overview).toBeVisible()
 
     await context.clearCookies()
+    await page.goto('/sign-in')
     await enter(page)
     await expect(page.getByRole('heading', { name: 'Second factor' })).toBeVisible()
     await page.getByRole('button', { name: 'Use a passkey' }).click()

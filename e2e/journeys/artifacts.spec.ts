@@ -3,12 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, startAgent } from '../support/agent'
-import { expect, expectAccessible, read, remove, test, write } from '../support/journey'
+import { type Agent, endAgents, NETWORK, startAgent } from '../support/agent'
+import { expect, expectAccessible, remove, test, write } from '../support/journey'
 import { COMMANDS } from '../support/product'
 
-/** Addresses and ports that no other mesh on this machine uses. */
-const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (process.ppid % 250)}.`
 const EVENT_PORT = 31_419
 
 test('a published file reaches two VMs, and its page shows which share each has and from whom', async ({
@@ -63,10 +61,8 @@ test('a published file reaches two VMs, and its page shows which share each has 
     await expect(page.getByRole('heading', { name: 'Artifacts', exact: true })).toBeVisible()
     await expect(page.getByRole('link', { name: `${name}.tar` })).toHaveCount(0)
   } finally {
-    await Promise.all(agents.map((agent) => agent.stop()))
+    await endAgents(page, agents)
     rmSync(folder, { recursive: true, force: true })
     await remove(page, `/v1/meshes/${mesh.id}`)
-    const { items } = await read<{ items: { id: string; name: string }[] }>(page, '/v1/vms?limit=500')
-    for (const { id, name: vm } of items) if (vm.startsWith(`${name}-`)) await remove(page, `/v1/vms/${id}`)
   }
 })

@@ -1,8 +1,6 @@
-import { type Agent, startAgent } from '../support/agent'
-import { expect, expectAccessible, nanoseconds, read, remove, test } from '../support/journey'
+import { type Agent, endAgents, NETWORK, startAgent } from '../support/agent'
+import { expect, expectAccessible, nanoseconds, read, test } from '../support/journey'
 
-/** Addresses and ports that no other mesh on this machine uses. */
-const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (process.ppid % 250)}.`
 const EVENT_PORT = 31_319
 
 test('two machines enrol with the shown command, turn green, and their delay is on the heatmap', async ({
@@ -74,9 +72,6 @@ test('two machines enrol with the shown command, turn green, and their delay is 
       await expect(page.getByRole('rowheader', { name })).toHaveCount(0)
     })
   } finally {
-    await Promise.all(agents.map((agent) => agent.stop()))
-    const { items } = await read<{ items: { id: string; name: string }[] }>(page, '/v1/vms?limit=500')
-    const own = items.filter((vm) => agents.some((agent) => agent.name === vm.name))
-    for (const { id } of own) await remove(page, `/v1/vms/${id}`)
+    await endAgents(page, agents)
   }
 })

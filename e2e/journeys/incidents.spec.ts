@@ -1,8 +1,6 @@
-import { type Agent, startAgent } from '../support/agent'
+import { type Agent, endAgents, NETWORK, startAgent } from '../support/agent'
 import { expect, read, remove, test, write } from '../support/journey'
 
-/** Addresses and ports that no other mesh on this machine uses. */
-const NETWORK = `127.${200 + (process.pid % 50)}.${1 + (process.ppid % 250)}.`
 const EVENT_PORT = 31_519
 /** Timeout on a busy machine: silence counts only after a while, and the agent takes time to report again. */
 const PATIENT = { timeout: 180_000 }
@@ -74,9 +72,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and end
       await expect(incident).toContainText('Resolved')
     })
   } finally {
-    await Promise.all(agents.map((agent) => agent.stop()))
-    const { items } = await read<{ items: { id: string; name: string }[] }>(page, '/v1/vms?limit=500')
-    for (const { id } of items.filter((vm) => vm.name.startsWith(name))) await remove(page, `/v1/vms/${id}`)
+    await endAgents(page, agents)
     await remove(page, `/v1/meshes/${mesh.id}`)
   }
 })

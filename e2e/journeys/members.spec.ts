@@ -1,12 +1,6 @@
-import type { Browser, Page } from '@playwright/test'
-import { expect, expectAccessible, read, test } from '../support/journey'
+import { expect, expectAccessible, read, stranger, test } from '../support/journey'
 
 const PASSWORD = 'correct horse battery'
-
-/** Open a page in a separate browser, as another person has. */
-async function stranger(browser: Browser): Promise<Page> {
-  return (await browser.newContext({ reducedMotion: 'reduce' })).newPage()
-}
 
 test('a person is invited, accepts, gets another role and is removed', async ({ inside: page, browser, mesh }) => {
   const email = `journey-${Date.now()}@example.com`

@@ -4,7 +4,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import type { Page } from '@playwright/test'
+import { read, remove } from './journey'
 
+/** Addresses that no other mesh on this machine uses. */
+export const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (process.ppid % 250)}.`
 const BINARY = process.env.SINEMORA_E2E_AGENT ?? resolve(import.meta.dirname, '../../agent/target/debug/sinemora-agent')
 
 export interface Agent {
@@ -56,4 +60,12 @@ export function startAgent(
       rmSync(state, { recursive: true, force: true })
     },
   }
+}
+
+/** Stop agents and delete their VMs. */
+export async function endAgents(page: Page, agents: Agent[]) {
+  await Promise.all(agents.map((agent) => agent.stop()))
+  const { items } = await read<{ items: { id: string; name: string }[] }>(page, '/v1/vms?limit=500')
+  const own = items.filter((vm) => agents.some((agent) => agent.name === vm.name))
+  for (const { id } of own) await remove(page, `/v1/vms/${id}`)
 }

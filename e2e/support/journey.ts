@@ -1,6 +1,6 @@
 /** Fixtures of the journeys: a signed-in page, the demonstration mesh, accessibility. */
 
-import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
+import { type Browser, type BrowserContext, test as base, expect, type Page } from '@playwright/test'
 
 export { expect } from '@playwright/test'
 export { expectAccessible } from './accessibility'
@@ -41,6 +41,16 @@ type Signed = Pick<Page, 'request'>
 async function signIn({ request }: Signed) {
   const response = await request.post('/v1/auth/sign-in', { data: credentials() })
   expect(response.ok()).toBe(true)
+}
+
+/** Open a page in a separate browser, as another person has. */
+export const stranger = async (browser: Browser) => (await browser.newContext()).newPage()
+
+/** Enter address and password on the sign-in page that is shown. */
+export async function enter(page: Page, password = credentials().password) {
+  await page.getByLabel('E-mail').fill(credentials().email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
 /** Use a page, and expect that its content policy refused nothing. */
