@@ -13,7 +13,8 @@ import pytest
 from lab import proxy_stand
 from lab.benchmarks.storing.product import World
 from lab.proxy_stand import Stand
-from lab.soak.fleet import Fleet, lost
+from lab.soak import store
+from lab.soak.fleet import Fleet
 from tests.api_clients import MeshWorld
 from tests.operations.gateway.processes import Api
 from tests.waits import until
@@ -61,4 +62,4 @@ def test_no_connection_is_refused_and_no_report_lost_while_the_proxy_is_replaced
     assert record.refused_connections == 0
     assert record.refused_reports == 0
     assert len(record.acknowledged) > 15 * SENDERS
-    assert lost(record, world) == []
+    assert store.missing(world, record.acknowledged) == []

@@ -12,11 +12,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Self
 
-from sqlalchemy import text
-
 from lab.benchmarks.storing.product import World
 from lab.benchmarks.storing.worlds import reports, request_at
-from sinemora.kit.db import system_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 
 REFUSED, BROKEN = "connection refused", "connection broken"
@@ -204,18 +201,3 @@ class Line:
         if self._streams:
             self._streams[1].close()
         self._streams = None
-
-
-def stored(world: World) -> set[tuple[int, int]]:
-    """Return the stored windows of a mesh: VM key and start."""
-    with system_session() as session:
-        rows = session.execute(
-            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :key"),
-            {"key": world.mesh_key},
-        )
-        return {(vm_key, start) for vm_key, start in rows}
-
-
-def lost(record: Record, world: World) -> list[tuple[int, int]]:
-    """Return the acknowledged windows of a mesh that are not stored."""
-    return sorted(record.acknowledged.keys() - stored(world))

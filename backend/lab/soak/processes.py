@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import linear_regression
 
-import numpy as np
 import psutil
 
 from sinemora.operations.embedded.replacing import program_of
@@ -38,7 +38,7 @@ class Sample:
 class Growth:
     """Memory and open files of a program at its first and last sample, and their growth per hour.
 
-    Growth is that within its lives, the median weighted by their lengths; None when no life was long enough.
+    Growth is that of a straight line through its longest life; None when no life was long enough.
     """
 
     first_mib: float
@@ -78,31 +78,19 @@ def growth(samples: Iterable[Sample]) -> dict[str, Growth]:
     for name, of_name in lives.items():
         every = [one for life in of_name.values() for one in life]
         warm = [[one for one in life if one.at - life[0].at >= WARM_S] for life in of_name.values()]
-        long = [life for life in warm if len(life) > 2 and life[-1].at - life[0].at >= LIFE_S]
+        longest = max(warm, key=lambda life: life[-1].at - life[0].at if life else 0.0)
         found[name] = Growth(
             every[0].memory_mib,
             every[-1].memory_mib,
-            _per_h(long, [[one.memory_mib for one in life] for life in long]),
+            _per_h(longest, [one.memory_mib for one in longest]),
             every[0].files,
             every[-1].files,
-            _per_h(long, [[float(one.files) for one in life] for life in long]),
+            _per_h(longest, [float(one.files) for one in longest]),
         )
     return found
 
 
-def _per_h(lives: Sequence[Sequence[Sample]], values: Sequence[Sequence[float]]) -> float | None:
-    """Return the median slope (Theil and Sen) of the lives, weighted by their lengths, per hour."""
-    if not lives:
-        return None
-    slopes = np.array([_slope([one.at for one in life], own) for life, own in zip(lives, values, strict=True)])
-    weights = np.array([life[-1].at - life[0].at for life in lives])
-    order = np.argsort(slopes)
-    middle = int(np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2))
-    return float(slopes[order][middle]) * 3600
-
-
-def _slope(at: Sequence[float], values: Sequence[float]) -> float:
-    """Return the median of the slopes between all pairs of points, per second."""
-    times, heights = np.asarray(at), np.asarray(values)
-    i, j = np.triu_indices(times.size, 1)
-    return float(np.median((heights[j] - heights[i]) / (times[j] - times[i])))
+def _per_h(life: Sequence[Sample], values: Sequence[float]) -> float | None:
+    """Return the slope of values per hour; None for a life too short to tell."""
+    at = [one.at for one in life]
+    return linear_regression(at, values).slope * 3600 if at and at[-1] - at[0] >= LIFE_S else None

@@ -16,7 +16,8 @@ from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.previous import Checkout, checked_out, newest_migration, previous_commit
 from lab.benchmarks.storing.product import Product
-from lab.soak.fleet import Fleet, lost
+from lab.soak import store
+from lab.soak.fleet import Fleet
 from sinemora import migrate
 from sinemora.kit.db import dispose
 from sinemora.operations.embedded.replacing import program_of
@@ -34,7 +35,7 @@ def upgrade(product: Product) -> None:
         migration_s = served.upgrade()
         time.sleep(PAUSE_S)
         record = fleet.stop()
-    missing, code = lost(record, world), served.code
+    missing, code = store.missing(world, record.acknowledged), served.code
     comment(
         f"from {code.commit[:12]} ({code.migration}) to {newest_migration('HEAD')}: migrated in"
         f" {migration_s:.1f} s, {len(record.acknowledged)} reports acknowledged, {record.sent_again} sent again,"
