@@ -18,14 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from debian_tree import Trouble, hand_in_home, install_packages, make_tree, registry_environment, run
+from visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ["ca-certificates", "python3", "git", "make"]
@@ -227,7 +226,7 @@ def _up(machine: Machine) -> Result:
         port = _free_port()
         began = time.monotonic()
         product = machine.start("make", "up", f"SINEMORA_PORT={port}")
-        ready = _answers(f"http://127.0.0.1:{port}/readyz", product, UP_LIMIT_S)
+        ready = _answers(f"http://127.0.0.1:{port}", product, UP_LIMIT_S)
         ready_s = time.monotonic() - began
         measured = machine.do("make", "wait", "SINEMORA_WAIT_S=900", limit_s=UP_LIMIT_S) if ready else 1
         measured_s = time.monotonic() - began
@@ -275,16 +274,11 @@ def _report(results: dict[str, list[Result]], installed: dict[str, list[str]]) -
 
 
 def _answers(url: str, product: "subprocess.Popen[bytes]", limit_s: float) -> bool:
-    """Wait until the product answers `url` with success; False when it ends or the time is over."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    """Wait until the product at `url` is ready; False when it ends or the time is over."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline and product.poll() is None:
-        try:
-            with opener.open(url, timeout=2) as answer:
-                if answer.status == 200:
-                    return True
-        except (OSError, urllib.error.URLError):
-            pass
+        if Visitor(url).get("/readyz").status == 200:
+            return True
         time.sleep(0.3)
     return False
 

@@ -37,6 +37,7 @@ from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 from tests.test_every_route import operations
+from tests.test_names_taken import bodies
 
 pytestmark = pytest.mark.whole_store
 
@@ -135,31 +136,21 @@ def world(meshes: World) -> World:
 
 def _bodies(world: MeshWorld) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the path and body that create an object of a mesh, by the parameter of its id."""
-    name, mesh, vms = world.name, str(world.id), [str(agent.vm_id) for agent in world.agents]
+    name, mesh = world.name, str(world.id)
     hour = {"started_at": "2026-11-20T10:00:00Z", "ended_at": "2026-11-20T11:00:00Z"}
-    path = {"source_vm_id": vms[0], "target_vm_id": vms[1]}
-    tasks_of = [
-        {"name": f"{name} root", "vm": f"{name}-a-1", "root": True},
-        {"name": "leaf", "vm": f"{name}-b-1"},
-    ]
-    return {
+    with_names = {
+        f"{table.removeprefix('saved_')[:-1]}_id": (
+            route,
+            body | {"name": f"{name} view" if table == "saved_views" else name},
+        )
+        for table, (route, body) in bodies(world).items()
+        if table in ("scenarios", "applications", "metric_sources", "saved_views")
+    }
+    return with_names | {
         "rule_id": ("/v1/alert-rules", rule(world)),
         "pin_id": ("/v1/pins", {"mesh_id": mesh, "reason": name, **hour}),
         "annotation_id": ("/v1/annotations", {"kind": "note", "text": name, "mesh_id": mesh}),
         "link_id": ("/v1/embed-links", {"name": name, "view": "heatmap", "mesh_id": mesh}),
-        "scenario_id": (
-            "/v1/scenarios",
-            {"name": name, "mesh": name, "changes": [{"kind": "drop_zone", "zone": "b"}]},
-        ),
-        "application_id": (
-            "/v1/applications",
-            {"name": name, "mesh": name, "curve": "memcached-server", "tasks": tasks_of},
-        ),
-        "metric_source_id": (
-            "/v1/metric-sources",
-            {"name": name, "mesh_id": mesh, "metric": "duration", "unit": "ms", "paths": [path]},
-        ),
-        "view_id": ("/v1/saved-views", {"name": f"{name} view", "address": f"/meshes/{mesh}?metric=loss"}),
         "silence_id": (
             "/v1/silences",
             {
@@ -185,8 +176,7 @@ def _made_by_api(owner: Member, world: MeshWorld) -> dict[str, UUID]:
 
 def rule(mesh: MeshWorld) -> dict[str, Any]:
     """Return an alert rule of a mesh."""
-    above = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1_000_000}
-    return {"mesh_id": str(mesh.id), "name": f"Slow in {mesh.name}", "condition": above}
+    return bodies(mesh)["alert_rules"][1] | {"name": f"Slow in {mesh.name}"}
 
 
 def _stored(owner: Member, hidden: MeshWorld) -> dict[str, UUID]:

@@ -1,24 +1,13 @@
 """Two versions or licenses in two manifests are refused in words."""
 
-import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
-from types import ModuleType
 
+import manifests
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="module")
-def manifests() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("manifests", ROOT / "infra/test/manifests.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -43,9 +32,7 @@ def copy(tmp_path: Path) -> Path:
         ("infra/docker/agent.Dockerfile", "LABEL", "# LABEL"),
     ],
 )
-def test_a_manifest_that_differs_is_named(
-    manifests: ModuleType, copy: Path, manifest: str, text: str, other: str
-) -> None:
+def test_a_manifest_that_differs_is_named(copy: Path, manifest: str, text: str, other: str) -> None:
     assert manifests.faults(copy) == []
     path = copy / manifest
     before = path.read_text("utf-8")

@@ -1,13 +1,11 @@
 """A release is whole and agrees with its checksums and its signature, or says what is wrong."""
 
-import importlib
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
+import build
 import pytest
+import release
 
 PACKAGES = Path(__file__).parents[3] / "infra" / "packages"
 VERSION = "1.2.3"
@@ -25,15 +23,6 @@ NAMES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def release() -> Iterator[ModuleType]:
-    """The module of `make release`, and those that it imports by their names alone."""
-    before = sys.path[:]
-    sys.path.insert(0, str(PACKAGES))
-    yield importlib.import_module("release")
-    sys.path[:] = before
-
-
 @pytest.fixture
 def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "key.pem"
@@ -43,25 +32,25 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def folder(release: ModuleType, key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A release with every part, signed."""
     folder = tmp_path / "release"
     folder.mkdir()
-    monkeypatch.setattr(release.build, "version", lambda: VERSION)
+    monkeypatch.setattr(build, "version", lambda: VERSION)
     for name in NAMES:
         (folder / name).write_text(f"content of {name}")
-    release.build.offer(folder)
-    release.build.sign(folder / "SHA256SUMS")
+    build.offer(folder)
+    build.sign(folder / "SHA256SUMS")
     return folder
 
 
-def test_a_whole_release_has_no_fault(release: ModuleType, folder: Path) -> None:
+def test_a_whole_release_has_no_fault(folder: Path) -> None:
     assert list(release.faults_of(folder, VERSION)) == []
     script = (folder / "install.sh").read_text()
     assert f"sinemora-agent-{VERSION}-aarch64.tar.gz" in script
 
 
-def test_what_is_wrong_is_named(release: ModuleType, folder: Path) -> None:
+def test_what_is_wrong_is_named(folder: Path) -> None:
     (folder / f"sinemora-agent-{VERSION}-x86_64.rpm").write_text("another")
     (folder / f"sinemora-source-{VERSION}.tar.gz").unlink()
     (folder / "left-over.bin").write_text("")
@@ -73,28 +62,24 @@ def test_what_is_wrong_is_named(release: ModuleType, folder: Path) -> None:
     ]
 
 
-def test_a_signature_of_other_checksums_is_found(release: ModuleType, folder: Path) -> None:
+def test_a_signature_of_other_checksums_is_found(folder: Path) -> None:
     (folder / "NOTES.md").write_text("changed")
-    release.build.offer(folder)
+    build.offer(folder)
     assert list(release.faults_of(folder, VERSION)) == ["not the signature of SHA256SUMS: SHA256SUMS.sig"]
 
 
 @pytest.mark.parametrize("content", [None, "no key", "rsa"])
-def test_a_key_that_cannot_sign_is_refused_before_anything_is_built(
-    release: ModuleType, key: Path, content: str | None
-) -> None:
+def test_a_key_that_cannot_sign_is_refused_before_anything_is_built(key: Path, content: str | None) -> None:
     key.unlink()
     if content == "rsa":
         subprocess.run(["openssl", "genpkey", "-quiet", "-algorithm", "rsa", "-out", key], check=False)
     if content and not key.exists():
         key.write_text(content)
     with pytest.raises(SystemExit, match=r"names no Ed25519 key: .*\nWhat to do: openssl genpkey"):
-        release.build.check_key()
+        build.check_key()
 
 
-def test_the_release_before_stays_until_the_new_one_is_whole(
-    release: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_release_before_stays_until_the_new_one_is_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release, "RELEASE", folder)
     monkeypatch.setattr(release, "PART", folder / ".part")
     (folder / ".part").mkdir()

@@ -1,13 +1,18 @@
 """The runner of all suites, tried with suites of one command each."""
 
+import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
+import running
+from running import Suite, Tally
 
+from tests.processes import is_alive
 from tests.waits import WAIT_MOST_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -84,51 +89,40 @@ pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DE
 left = subprocess.Popen([sys.executable, "-c", {BURN!r}], start_new_session=True, **pipes)
 left.stdout.readline()
 """
-COUNT = """
-import sys
-from pathlib import Path
-sys.path.insert(0, "infra/test")
-import running
-
-running.LOGS = Path(sys.argv[1])
-tally = running.run(running.Suite("one", ".", tuple(sys.argv[3:]), sys.argv[2]), {})
-print(tally.passed, tally.failed, tally.processor_s, tally.note)
-"""
 
 
-def counted(folder: Path, *command: str, counts: str = "one") -> list[str]:
-    """Run a suite of one command; return passed, failed, processor seconds and the note."""
-    run = [sys.executable, "-c", COUNT, str(folder), counts, *command]
-    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return printed.removesuffix("\n").split(" ", 3)
+@pytest.fixture(autouse=True)
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "LOGS", tmp_path)
 
 
-def test_the_processor_time_of_a_suite_has_that_of_processes_left_behind(tmp_path: Path) -> None:
-    passed, failed, processor_s, _ = counted(tmp_path, sys.executable, "-c", LEAVES)
-    assert (passed, failed) == ("1", "0")
-    assert 0.5 <= float(processor_s) < 5
-    _, _, idle_s, _ = counted(tmp_path, "sleep", "0.5")
-    assert float(idle_s) < 0.5
+def counted(*command: str, counts: str = "one") -> Tally:
+    """Run a suite of one command."""
+    return running.run(Suite("one", ".", command, counts), {})
+
+
+def test_the_processor_time_of_a_suite_has_that_of_processes_left_behind() -> None:
+    tally = counted(sys.executable, "-c", LEAVES)
+    assert (tally.passed, tally.failed) == (1, 0)
+    assert 0.5 <= tally.processor_s < 5
+    assert counted("sleep", "0.5").processor_s < 0.5
 
 
 def test_a_suite_fails_with_the_end_of_its_command(tmp_path: Path) -> None:
-    assert counted(tmp_path, "sh", "-c", "exit 3")[:2] == ["0", "1"]
-    assert counted(tmp_path, "sh", "-c", "exit 3", counts="cargo")[3] == "(ended with 3)"
-    assert counted(tmp_path, "sh", "-c", "kill -KILL $$", counts="cargo")[3] == "(ended with 137)"
-    assert counted(tmp_path, "no-such-command", counts="cargo")[3] == "(ended with 127)"
+    assert counted("sh", "-c", "exit 3", counts="cargo").note == "(ended with 3)"
+    assert counted("sh", "-c", "kill -KILL $$", counts="cargo").note == "(ended with 137)"
+    assert counted("no-such-command", counts="cargo").note == "(ended with 127)"
     assert "no-such-command cannot be run" in (tmp_path / "test-one.log").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("uid", "failed"), [(0, "1"), (1000, "0")])
-def test_tests_that_only_root_can_run_are_left_out_for_a_user(tmp_path: Path, uid: int, failed: str) -> None:
-    write = (
-        "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text("
-        "'<testsuite><testcase><skipped message=\"as root\"/></testcase></testsuite>')"
-    )
-    run = [sys.executable, "-c", f"import os; os.geteuid = lambda: {uid}\n{COUNT}", str(tmp_path), "junit"]
-    command = [sys.executable, "-c", write, "{report}"]
-    printed = subprocess.run([*run, *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert printed.split()[:2] == ["0", failed]
+@pytest.mark.parametrize(("uid", "failed"), [(0, 1), (1000, 0)])
+def test_tests_that_only_root_can_run_are_left_out_for_a_user(
+    monkeypatch: pytest.MonkeyPatch, uid: int, failed: int
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    write = "echo '<testsuite><testcase><skipped message=\"as root\"/></testcase></testsuite>' > {report}"
+    tally = counted("sh", "-c", write, counts="junit")
+    assert (tally.passed, tally.failed) == (0, failed)
 
 
 # Leaves a server in a session of its own, and one below that, which ignore interruptions; then hangs.
@@ -143,43 +137,26 @@ server = (
 subprocess.Popen([sys.executable, "-c", server, sys.argv[1], "deeper"], start_new_session=True)
 time.sleep(600)
 """
-LIMITED = """
-import sys, threading
-from pathlib import Path
-sys.path.insert(0, "infra/test")
-import running
-
-folder = Path(sys.argv[1])
-running.LOGS, running.GRACE_S = folder, 0.5
-# The limit comes when both servers run, however long that takes.
-class Limit(threading.Thread):
-    def __init__(self, limit_s, end, arguments):
-        super().__init__(daemon=True)
-        self.end, self.arguments = end, arguments
-    def run(self):
-        while len(list(folder.glob("*.server"))) < 2:
-            threading.Event().wait(0.02)
-        self.end(*self.arguments)
-    def cancel(self):
-        pass
-running.threading.Timer = Limit
-tally = running.run(running.Suite("one", ".", (sys.executable, "-c", sys.argv[2], str(folder))), {})
-print(tally.failed)
-"""
 
 
-def test_a_suite_that_reaches_its_limit_leaves_no_server(tmp_path: Path) -> None:
-    run = [sys.executable, "-c", LIMITED, str(tmp_path), HANGS]
-    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True, timeout=WAIT_MOST_S).stdout
-    assert printed == "1\n"
-    servers = [path.stem for path in tmp_path.glob("*.server")]
+def test_a_suite_that_reaches_its_limit_leaves_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Limit(threading.Thread):
+        """The limit comes when both servers run, however long that takes."""
+
+        def __init__(self, _limit_s: float, end: Callable[..., None], arguments: tuple[object, ...]) -> None:
+            super().__init__(daemon=True)
+            self.end, self.arguments = end, arguments
+
+        def run(self) -> None:
+            until(lambda: len(list(tmp_path.glob("*.server"))) == 2, "both servers")
+            self.end(*self.arguments)
+
+        def cancel(self) -> None:
+            """It is never early."""
+
+    monkeypatch.setattr(threading, "Timer", Limit)
+    monkeypatch.setattr(running, "GRACE_S", 0.5)
+    assert counted(sys.executable, "-c", HANGS, str(tmp_path)).failed == 1
+    servers = [int(path.stem) for path in tmp_path.glob("*.server")]
     assert len(servers) == 2
-    assert [pid for pid in servers if _runs(pid)] == []
-
-
-def _runs(pid: str) -> bool:
-    """Return whether a process runs. One that has ended stays in the table until its new parent asks for it."""
-    try:
-        return psutil.Process(int(pid)).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    assert [pid for pid in servers if is_alive(pid)] == []

@@ -1,19 +1,16 @@
 """The audit reports what its sources said, never their silence as safety; bills of materials follow their schema."""
 
 import json
-import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+import audit
 import pytest
+import sbom
+from audit import Audit
 
 ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "infra" / "supply_chain"))
-
-import audit  # noqa: E402
-import sbom  # noqa: E402
-from audit import Audit  # noqa: E402
 
 KNOWN = {"name": "a", "version": "1", "vulns": []}
 VULNERABLE = {"name": "b", "version": "2", "vulns": [{"id": "PYSEC-2026-1", "fix_versions": ["3"]}]}

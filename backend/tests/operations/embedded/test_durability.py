@@ -3,7 +3,6 @@ reports: all come back, nothing acknowledged is lost, nothing is stored twice. `
 happened is counted and printed.
 """
 
-import os
 import random
 import signal
 import time
@@ -22,6 +21,7 @@ from sinemora.operations.embedded.replacing import program_of
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 from tests import api_clients
 from tests.api_clients import AgentCaller, Member
+from tests.processes import mentioning
 from tests.reporter import REPORTERS, Reporter
 from tests.seeds import examples
 from tests.waits import WAIT_MOST_S
@@ -93,7 +93,7 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
     product.do("down")
     assert product.process.wait(WAIT_MOST_S) == 0
-    assert not _processes_of(product.folder.path)
+    assert not mentioning(str(product.folder.path))
 
 
 def _reports_go_on(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
@@ -180,17 +180,3 @@ def _short_windows(product: EmbeddedProduct, mesh_key: int) -> list[tuple[int, i
             " WHERE mesh_key = %s AND window_s = %s",
             [mesh_key, WINDOW_S],
         ).fetchall()
-
-
-def _processes_of(folder: Path) -> list[str]:
-    """Command lines and folders of processes that have to do with `folder`."""
-    collected = []
-    for process in Path("/proc").iterdir():
-        if process.name.isdecimal():
-            try:
-                text = (process / "cmdline").read_text() + os.readlink(process / "cwd")
-            except OSError:
-                continue
-            if str(folder) in text:
-                collected.append(text.replace("\0", " "))
-    return collected

@@ -10,7 +10,6 @@ from sinemora.operations.embedded import programs
 from sinemora.operations.embedded.programs import Child, Program, delay_s
 from sinemora.operations.embedded.supervisor import stoppable
 
-KILLED = 9
 FAILED = 1 << 8
 
 
@@ -44,15 +43,6 @@ def test_a_program_that_ran_well_starts_counting_anew(lived_s: float, was_up: bo
     running.ended(FAILED, 100.0 + lived_s)
     assert running.failures == failures
     assert running.due_at == 100.0 + lived_s + delay_s(failures)
-
-
-@pytest.mark.parametrize(
-    ("status", "said"), [(KILLED, "killed by SIGKILL"), (FAILED, "ended with 1"), (0, "ended with 0")]
-)
-def test_the_end_is_told_in_words(status: int, said: str) -> None:
-    running = child()
-    running.ended(status, 0.0)
-    assert running.last_end == said
 
 
 def test_programs_stop_before_what_they_need() -> None:
@@ -96,7 +86,3 @@ def test_a_program_is_started_by_itself_while_its_template_does_not_answer(tmp_p
     assert running.pid is not None
     running.ended(os.waitpid(running.pid, 0)[1], 0.0)
     assert running.last_end == "ended with 0"
-
-
-def test_a_process_that_has_not_started_has_no_age(tmp_path: Path) -> None:
-    assert Child(program("api"), tmp_path / "api.log").state()["since"] is None

@@ -96,10 +96,6 @@ def test_the_hook_keeps_the_newest_notification() -> None:
         hook.close()
 
 
-def test_nothing_is_played_without_a_demonstration(owner: Member) -> None:
-    assert owner.get("/v1/demonstration").json() == {"playing": None}
-
-
 def test_who_sees_the_mesh_of_the_demonstration_reads_what_is_played(
     owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]
 ) -> None:

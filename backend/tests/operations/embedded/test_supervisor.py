@@ -15,6 +15,7 @@ import pytest
 
 from sinemora.operations.embedded.data_folder import DataFolder
 from sinemora.operations.embedded.programs import Program, Pulse, PulseCheck
+from tests.processes import is_alive
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -87,14 +88,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
         product.stop()
 
 
-def alive(pid: int) -> bool:
-    """Return whether the process runs; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def test_a_killed_program_is_started_again_and_its_group_goes_with_it(start: Start) -> None:
     product = start("sh('one', 'sleep 1000 & echo $! > helper; wait')")
     product.until_up("one")
@@ -103,11 +96,11 @@ def test_a_killed_program_is_started_again_and_its_group_goes_with_it(start: Sta
     os.kill(first, signal.SIGKILL)
     product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
     assert product.state("one")["last_end"] == "killed by SIGKILL"
-    product.until(lambda: not alive(helper), "the helper of the killed program is gone")
+    product.until(lambda: not is_alive(helper), "the helper of the killed program is gone")
     second = product.state("one")["pid"]
     assert second != first
     assert product.stop() == 0
-    assert not alive(second)
+    assert not is_alive(second)
 
 
 def test_a_full_disk_does_not_end_the_supervisor(start: Start) -> None:
@@ -135,7 +128,7 @@ def test_one_that_ignores_the_signal_is_killed_within_its_patience(start: Start)
     product.until_up("deaf")
     pid = product.state("deaf")["pid"]
     assert product.stop() == 0
-    assert not alive(pid)
+    assert not is_alive(pid)
     assert "killed" in product.out.read_text()
 
 
@@ -155,7 +148,7 @@ def test_nothing_outlives_a_supervisor_that_was_killed(start: Start) -> None:
     pids = [product.state(name)["pid"] for name in ("one", "two")]
     product.process.kill()
     product.process.wait()
-    product.until(lambda: not any(alive(pid) for pid in pids), "the children are gone")
+    product.until(lambda: not any(is_alive(pid) for pid in pids), "the children are gone")
     assert product.folder.running() is None  # the lock went with it
 
 
@@ -181,7 +174,7 @@ def test_one_that_hangs_is_killed_with_all_its_descendants(start: Start) -> None
     assert time.monotonic() - stopped < WAIT_MOST_S / 2
     assert product.state("one")["last_end"] == "killed by SIGKILL"
     assert "one has not responded for" in product.out.read_text()
-    product.until(lambda: not alive(first) and not alive(helper), "all its processes are gone")
+    product.until(lambda: not is_alive(first) and not is_alive(helper), "all its processes are gone")
     # Busy is not hung; neither is one that responds.
     assert [product.state(name)["restarts"] for name in ("busy", "calm")] == [0, 0]
 

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from sinemora.operations.embedded.servers import postgres
@@ -17,6 +16,7 @@ from sinemora.operations.recovery.archive import Archive
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import restore
 from tests.operations.recovery.archiving import Archiver
+from tests.processes import mentioning
 from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.whole_store
@@ -96,11 +96,4 @@ def test_a_server_that_was_interrupted_before_it_had_a_name_is_stopped(
 
 def assert_stopped(to: Path) -> None:
     assert not (to / "postgres" / "postmaster.pid").exists()
-    assert not [one.pid for one in psutil.process_iter() if str(to) in " ".join(_command(one))]
-
-
-def _command(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+    assert not mentioning(str(to))
