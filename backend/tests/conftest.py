@@ -5,6 +5,8 @@
     make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents, whose rows
                     are stored at once; `api_clients.make_mesh` enrols them through the API
     mesh            the owner's mesh of three agents, a-1, b-1 and c-1; of another number with the marker `agents`
+    run             runs a command and returns what it prints: run("owner", "create", code=1) is to end with 1
+    online          the same, with the address and key of `connected`, a client of `owner` while the API listens
     database        the database, where a test needs it without the API
     redis           an empty Valkey
     queued          the jobs that would have gone to a worker
@@ -60,6 +62,9 @@ from tests.mail_server import MailServer, serve
 from tests.measurements.reports import now_s
 from tests.recorded_examples import RECORDING, RecordingClient
 from tests.seeds import examples
+from tests.terminal import connected as connected
+from tests.terminal import online as online
+from tests.terminal import run as run
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

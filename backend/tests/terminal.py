@@ -61,13 +61,37 @@ def listening(owner: Member) -> Iterator[Client]:
         yield Client(f"http://{host}:{port}", key["secret"])
 
 
-def commands(client: Client, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Return a function that runs a command, and returns what it prints; of one that ends with `code`, the error."""
+def commands(capsys: pytest.CaptureFixture[str], client: Client | None = None) -> Callable[..., str]:
+    """Return a function that runs a command and returns its output; of one that ends with `code`, its errors.
 
-    def run(*arguments: str, code: int = 0) -> str:
-        ended = main([*arguments, "--url", client.url, "--key", client.key])
+    `errors`: return these also of a command that ends well. With a client, commands have its address and key.
+    """
+    options = [] if client is None else ["--url", client.url, "--key", client.key]
+
+    def run(*arguments: str, code: int = 0, errors: bool = False) -> str:
+        capsys.readouterr()
+        ended = main([*arguments, *options])
         printed = capsys.readouterr()
         assert ended == code, printed
-        return printed.err if code else printed.out
+        return printed.err if code or errors else printed.out
 
     return run
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """See `commands`."""
+    return commands(capsys)
+
+
+@pytest.fixture
+def connected(owner: Member) -> Iterator[Client]:
+    """A client of `owner`, see `listening`."""
+    with listening(owner) as client:
+        yield client
+
+
+@pytest.fixture
+def online(connected: Client, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """See `commands`: with the address and key of `connected`."""
+    return commands(capsys, connected)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.config import Settings
 
@@ -74,21 +73,17 @@ def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: 
         ("database_owner_url", "postgres://u:secret@h:54x2/d"),
     ],
 )
-def test_a_setting_that_cannot_be_is_named(name: str, value: str, servers, set_to, capsys: pytest.CaptureFixture[str]):
+def test_a_setting_that_cannot_be_is_named(name: str, value: str, servers, set_to, run):
     with pytest.raises(ValidationError):
         Settings(_env_file=None, **{name: value})
     set_to(**{name: value})
-    assert main(["owner", "create"]) == 1
-    printed = capsys.readouterr().err
+    printed = run("owner", "create", code=1)
     shown = "" if name in {"database_url", "database_owner_url", "redis_url"} else f"={value}"
     assert f"SINEMORA_{name.upper()}{shown}: " in printed
     assert "secret" not in printed
 
 
 @pytest.mark.parametrize("command", [["serve"], ["migrate"], ["owner", "create"]])
-def test_without_a_database_the_commands_say_what_to_set(
-    command: list[str], servers, set_to, capsys: pytest.CaptureFixture[str]
-):
+def test_without_a_database_the_commands_say_what_to_set(command: list[str], servers, set_to, run):
     set_to(database_url=None)
-    assert main(command) == 1
-    assert "SINEMORA_DATABASE_URL" in capsys.readouterr().err
+    assert "SINEMORA_DATABASE_URL" in run(*command, code=1)

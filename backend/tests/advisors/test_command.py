@@ -8,7 +8,6 @@ import pytest
 
 from sinemora.advisors.shaping import burst
 from tests.api_clients import Member
-from tests.terminal import commands, listening
 from tests.waits import until
 
 MIX = """
@@ -30,17 +29,15 @@ utilisation_max: 0.9
 
 
 @pytest.fixture
-def run(owner: Member, capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    with listening(owner) as client:
+def run(online, tmp_path: Path):
+    def command(*arguments: str, stdin: str | None = None, refused: bool = False) -> str:
+        file = []
+        if stdin is not None:
+            (tmp_path / "question.yaml").write_text(stdin)
+            file = [str(tmp_path / "question.yaml")]
+        return online("advise", *arguments, *file, code=int(refused))
 
-        def command(*arguments: str, stdin: str | None = None, refused: bool = False) -> str:
-            file = []
-            if stdin is not None:
-                (tmp_path / "question.yaml").write_text(stdin)
-                file = [str(tmp_path / "question.yaml")]
-            return commands(client, capsys)("advise", *arguments, *file, code=int(refused))
-
-        yield command
+    return command
 
 
 def test_prices_are_asked_for_and_imported(run, tmp_path: Path):

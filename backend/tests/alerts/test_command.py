@@ -11,24 +11,15 @@ from sqlalchemy import select
 from sinemora.alerts.models import Receiver
 from sinemora.kit import encryption
 from sinemora.kit.db import tenant_session
-from sinemora_client import Client
 from tests.alerts.conftest import Watched, egress
-from tests.terminal import commands, listening
 
 
 @pytest.fixture
-def client(watched: Watched):
-    """A client of an API that listens on loopback, with one incident of the mesh."""
+def run_command(watched: Watched, online: Any) -> Any:
+    """Return `online`, where the mesh has one incident."""
     watched.slow = egress(watched, 2)
     watched.windows(2)
-    with listening(watched.owner) as connected:
-        yield connected
-
-
-@pytest.fixture
-def run_command(client: Client, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Return a function that runs a command and returns its output, or the error if it fails."""
-    return commands(client, capsys)
+    return online
 
 
 @pytest.fixture

@@ -8,21 +8,21 @@ import pytest
 
 from sinemora.artifacts.command import blocks_of
 from sinemora.artifacts.models import Chunking
+from sinemora_client import Client
 from tests.api_clients import Member
 from tests.real_agents import TRANSFER, running_agents
-from tests.terminal import listening
 from tests.waits import until
 
 
 @pytest.mark.whole_store
-def test_a_file_spreads_between_agents(owner: Member, tmp_path: Path, secret_key: None):
+def test_a_file_spreads_between_agents(owner: Member, tmp_path: Path, secret_key: None, connected: Client):
     mesh = owner.created("/v1/meshes", {"name": "real", "window_s": 1})
     settings = f"/v1/meshes/{mesh['id']}/artifact-settings"
     assert owner.put(settings, json={"enabled": True, "rate_mbit": 100}).status_code == 200
     tokens = [owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["token"] for _ in range(3)]
     file = tmp_path / "file"
     file.write_bytes(random.Random(3).randbytes(6_000_000))
-    with listening(owner) as client, running_agents(client.url, tokens, tmp_path, "--artifacts", subnet=88):
+    with running_agents(connected.url, tokens, tmp_path, "--artifacts", subnet=88):
         until(lambda: owner.get(settings).json()["serving"] == 3)
         blocks = list(blocks_of(file, Chunking.CONTENT, 64 << 10))
         with file.open("rb") as source:

@@ -21,21 +21,14 @@ from sinemora_client import (
 )
 from tests.access.tenants.test_access import key_of
 from tests.api_clients import Member
-from tests.terminal import listening, run_jobs_at_once
+from tests.terminal import run_jobs_at_once
 
 README = CLIENT.parent / "README.md"
 
 
-@pytest.fixture
-def client(owner: Member) -> Any:
-    """A client of an API that listens on loopback."""
-    with listening(owner) as connected:
-        yield connected
-
-
-def test_the_examples_of_the_readme_run(client: Client, monkeypatch: pytest.MonkeyPatch, capsys: Any):
-    monkeypatch.setenv("SINEMORA_URL", client.url)
-    monkeypatch.setenv("SINEMORA_API_KEY", client.key)
+def test_the_examples_of_the_readme_run(connected: Client, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    monkeypatch.setenv("SINEMORA_URL", connected.url)
+    monkeypatch.setenv("SINEMORA_API_KEY", connected.key)
     run_jobs_at_once(monkeypatch)
     blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 7
@@ -47,40 +40,40 @@ def test_the_examples_of_the_readme_run(client: Client, monkeypatch: pytest.Monk
     assert "web from web-2 to web-3 0." in printed
 
 
-def test_a_list_is_read_page_by_page(client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_a_list_is_read_page_by_page(connected: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sinemora_client.calls._PAGE", 2)
     for number in range(5):
-        client.create_zone({"provider": "p", "region": "r", "name": f"z{number}"})
-    assert [zone["name"] for zone in client.list_zones()] == [f"z{number}" for number in range(5)]
+        connected.create_zone({"provider": "p", "region": "r", "name": f"z{number}"})
+    assert [zone["name"] for zone in connected.list_zones()] == [f"z{number}" for number in range(5)]
 
 
-def test_an_error_has_its_code_its_fields_and_the_request(client: Client):
+def test_an_error_has_its_code_its_fields_and_the_request(connected: Client):
     with pytest.raises(InvalidRequest) as refused:
-        client.create_mesh({"name": "", "rate_hz": 3})
+        connected.create_mesh({"name": "", "rate_hz": 3})
     error = refused.value
     assert (error.status, error.code) == (422, "request_invalid")
     assert [field.pointer for field in error.fields] == ["#/name", "#/rate_hz"]
     assert error.request_id
     assert "#/rate_hz" in str(error)
-    mesh = client.create_mesh({"name": "m"})
-    client.update_mesh(mesh["id"], {"rate_hz": 16}, version=mesh["version"])
+    mesh = connected.create_mesh({"name": "m"})
+    connected.update_mesh(mesh["id"], {"rate_hz": 16}, version=mesh["version"])
     with pytest.raises(VersionChanged):
-        client.update_mesh(mesh["id"], {"rate_hz": 8}, version=mesh["version"])
+        connected.update_mesh(mesh["id"], {"rate_hz": 8}, version=mesh["version"])
 
 
-def test_a_key_without_the_scope_and_an_unknown_key(client: Client, owner: Member):
+def test_a_key_without_the_scope_and_an_unknown_key(connected: Client, owner: Member):
     reader = key_of(owner, "read", name="reader").headers["Authorization"].split()[1]
-    with Client(client.url, reader) as reading, pytest.raises(NotAllowed) as refused:
+    with Client(connected.url, reader) as reading, pytest.raises(NotAllowed) as refused:
         reading.create_mesh({"name": "m"})
     assert refused.value.code in ("not_allowed", "scope_missing")
-    with Client(client.url, "sm_unknown") as unknown, pytest.raises(NotSignedIn):
+    with Client(connected.url, "sm_unknown") as unknown, pytest.raises(NotSignedIn):
         unknown.read_session()
 
 
-def test_a_job_that_does_not_end_in_time_continues(client: Client):
+def test_a_job_that_does_not_end_in_time_continues(connected: Client):
     running: Any = {"id": str(uuid4()), "state": "running", "title": "Search", "progress": 0.5, "note": ""}
     with pytest.raises(JobTimeout, match="continues as job"):
-        client.wait(running, timeout_s=0)
+        connected.wait(running, timeout_s=0)
 
 
 def test_addresses_are_checked():
@@ -90,7 +83,7 @@ def test_addresses_are_checked():
         away.read_session()
 
 
-def test_a_file_is_streamed(client: Client, tmp_path: Path):
-    assert client.export_applications() == "applications: []\n"
-    with client.stream("GET", "/v1/applications/manifest") as response:
+def test_a_file_is_streamed(connected: Client, tmp_path: Path):
+    assert connected.export_applications() == "applications: []\n"
+    with connected.stream("GET", "/v1/applications/manifest") as response:
         assert b"".join(response.iter_bytes()) == b"applications: []\n"

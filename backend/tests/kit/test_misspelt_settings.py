@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sinemora.cli import main
 from sinemora.kit.config import Settings, explain
 
 pytestmark = pytest.mark.usefixtures("bare")
@@ -77,11 +76,8 @@ def test_no_variable_of_another_program_of_the_product_is_refused(monkeypatch: p
     Settings(_env_file=None)
 
 
-def test_a_command_says_it_in_a_line_without_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_a_command_says_it_in_a_line_without_a_traceback(monkeypatch: pytest.MonkeyPatch, run):
     monkeypatch.setenv("SINEMORA_RETENTION_RAW_DAY", "30")
-    assert main(["migrate"]) == 1
-    printed = capsys.readouterr().err
+    printed = run("migrate", code=1)
     assert "did you mean SINEMORA_RETENTION_RAW_DAYS?" in printed
     assert "Traceback" not in printed

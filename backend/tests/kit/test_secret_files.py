@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from sinemora.cli import main
 from sinemora.kit.config import SECRETS, Settings, explain
 from sinemora.kit.secret_files import SecretFileError, read
 
@@ -103,7 +102,7 @@ def test_a_file_without_a_usable_secret_is_named_at_the_start(
     reason: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run,
 ):
     path = tmp_path / "secret"
     if content == "folder":
@@ -112,8 +111,7 @@ def test_a_file_without_a_usable_secret_is_named_at_the_start(
         path.write_bytes(content)
     monkeypatch.setenv("SINEMORA_SECRET_KEY_FILE", str(path))
     monkeypatch.chdir(tmp_path)
-    assert main(["serve"]) == 1
-    shown = capsys.readouterr().err
+    shown = run("serve", code=1)
     assert f"SINEMORA_SECRET_KEY_FILE={path}: " in shown
     assert reason in shown
     assert "hidden" not in shown

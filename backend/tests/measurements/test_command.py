@@ -2,83 +2,70 @@
 
 import json
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from sinemora import cli
 from sinemora.labs.profiler.variation import read_table
-from tests.terminal import listening, run_jobs_at_once
+from tests.terminal import run_jobs_at_once
 
 
 @pytest.fixture
-def common(owner, monkeypatch) -> Iterator[list[str]]:
-    """Yield the options of commands on a mesh of a live API; a thread runs jobs when they are sent."""
+def common(owner, monkeypatch) -> list[str]:
+    """Return the options of commands on a new mesh; a thread runs jobs when they are sent."""
     run_jobs_at_once(monkeypatch)
     owner.created("/v1/meshes", {"name": "trace"})
-    with listening(owner) as client:
-        yield ["--mesh", "trace", "--url", client.url, "--key", client.key]
+    return ["--mesh", "trace"]
 
 
-def test_measured_delays_become_tables_of_delaybox(common, tmp_path, capsys):
+def test_measured_delays_become_tables_of_delaybox(common, tmp_path, online):
     start = int(time.time()) // 60 * 60 - 300
     # Nine of ten delays from x to y are 50 µs, one is 900 µs; 61 µs back.
     delays_us = [900 if second % 10 == 0 else 50 for second in range(100)]
     rows = "".join(f"{start + second},x,y,{us},61\n" for second, us in enumerate(delays_us))
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,outbound_us,inbound_us\n" + rows)
-    assert cli.main(["import", str(trace), *common]) == 0
-    assert cli.main(["delay-tables", "x", "y", "--out", str(tmp_path / "d"), *common]) == 0
-    assert "sinemora profile RECIPE --replay" in capsys.readouterr().out
+    online("import", str(trace), *common)
+    assert "sinemora profile RECIPE --replay" in online("delay-tables", "x", "y", "--out", str(tmp_path / "d"), *common)
     outbound, inbound = (read_table(tmp_path / "d" / f"{name}.csv") for name in ("outbound", "inbound"))
     # Sketches keep one per cent; nothing lies between the two groups of delays.
     assert [outbound.at(share) for share in (0.1, 0.5, 0.89, 0.91, 1)] == pytest.approx(
         [50, 50, 50, 900, 900], rel=0.02
     )
     assert inbound.at(0.5) == pytest.approx(61, rel=0.02)
-    assert cli.main(["delay-tables", "x", "z", *common]) == 1
-    assert "Unknown VM: z" in capsys.readouterr().err
-    assert (
-        cli.main(["delay-tables", "x", "y", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T01:00:00Z", *common])
-        == 1
-    )
-    assert "No data: no delays from x to y" in capsys.readouterr().err
+    assert "Unknown VM: z" in online("delay-tables", "x", "z", *common, code=1)
+    span = ("--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T01:00:00Z")
+    assert "No data: no delays from x to y" in online("delay-tables", "x", "y", *span, *common, code=1)
 
 
-def test_a_trace_goes_in_and_comes_out_again(common, tmp_path, capsys):
+def test_a_trace_goes_in_and_comes_out_again(common, tmp_path, online, run):
     start = int(time.time()) // 60 * 60 - 300
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,outbound_us,inbound_us\n" + f"{start},x,y,50,60\n{start + 1},x,y,52,61\n")
-    assert cli.main(["import", str(trace), "--json", *common]) == 0
-    assert json.loads(capsys.readouterr().out)["exchanges"] == 2
+    assert json.loads(online("import", str(trace), "--json", *common))["exchanges"] == 2
     out = tmp_path / "out.csv"
-    assert cli.main(["export", "windows", "--output", str(out), *common]) == 0
+    online("export", "windows", "--output", str(out), *common)
     rows = [line.split(",") for line in out.read_text().splitlines()]
     named = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
     assert {(row["source"], row["target"], row["max_ns"]) for row in named} == {
         ("x", "y", "52000"),
         ("y", "x", "61000"),
     }
-    assert cli.main(["export", "windows", "--mesh", "nowhere", *common[2:]]) == 1
-    assert "Unknown mesh: nowhere." in capsys.readouterr().err
-    assert cli.main(["export", "series", "--selection", "all", *common]) == 1
-    assert "Invalid selection" in capsys.readouterr().err
-    assert cli.main(["export", "windows", *common[:-2]]) == 2
+    assert "Unknown mesh: nowhere." in online("export", "windows", "--mesh", "nowhere", code=1)
+    assert "Invalid selection" in online("export", "series", "--selection", "all", *common, code=1)
+    run("export", "windows", *common, code=2)
 
 
-def test_a_latency_budget_of_paths_vms_and_zones(common, tmp_path, capsys):
+def test_a_latency_budget_of_paths_vms_and_zones(common, tmp_path, online):
     start = int(time.time()) // 60 * 60 - 300
     # From x to y 50 µs at least and 80 µs at the median; always 61 µs back.
     delays_us = [50, 80, 80, 80, 90]
     rows = "".join(f"{start + second},x,y,a,b,{us},61\n" for second, us in enumerate(delays_us))
     trace = tmp_path / "trace.csv"
     trace.write_text("at,source,target,source_zone,target_zone,outbound_us,inbound_us\n" + rows)
-    assert cli.main(["import", str(trace), *common]) == 0
-    capsys.readouterr()
+    online("import", str(trace), *common)
 
     def printed(*arguments: str) -> list[str]:
-        assert cli.main(["latency-budget", *arguments, *common]) == 0
-        return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+        return [" ".join(line.split()) for line in online("latency-budget", *arguments, *common).splitlines()]
 
     path = printed("x", "y", "--distance-km", "2")
     assert path[0] == "x → y, 5 delays"
@@ -93,8 +80,7 @@ def test_a_latency_budget_of_paths_vms_and_zones(common, tmp_path, capsys):
     assert "The distance is too long" in " ".join(printed("x", "y", "--round-trip", "--distance-km", "5000"))
     empty = printed("x", "y", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T01:00:00Z")
     assert empty[0] == "x → y: no delays in this range"
-    assert cli.main(["latency-budget", "x", "y", "--json", *common]) == 0
-    assert [item["title"] for item in json.loads(capsys.readouterr().out)["items"]] == ["x → y", "y → x"]
+    items = json.loads(online("latency-budget", "x", "y", "--json", *common))["items"]
+    assert [item["title"] for item in items] == ["x → y", "y → x"]
     for refused, words in ((["x", "y", "z"], "at most two"), (["--zones"], "--zones needs"), (["w"], "Unknown VM: w")):
-        assert cli.main(["latency-budget", *refused, *common]) == 1
-        assert words in capsys.readouterr().err
+        assert words in online("latency-budget", *refused, *common, code=1)

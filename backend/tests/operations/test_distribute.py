@@ -3,7 +3,6 @@
 import pytest
 from sqlalchemy import text
 
-from sinemora import cli
 from sinemora.kit import cluster
 from sinemora.measurements.store import citus
 from sinemora.measurements.store.citus import DistributionError, SpreadBy
@@ -64,19 +63,16 @@ def test_keys_are_not_mixed(by, spread, message):
         citus.choose(by, spread, KEYS)
 
 
-def test_the_command_says_how_measurements_are_spread(servers, capsys):
+def test_the_command_says_how_measurements_are_spread(servers, run):
     workers = getattr(servers.postgres, "workers", [])
     before = _settings(servers)
     if not workers:
-        assert cli.main(["distribute"]) == 1
-        assert "the extension citus is not in this database" in capsys.readouterr().err
+        assert "the extension citus is not in this database" in run("distribute", code=1)
     else:
         by = servers.postgres.by
         other = SpreadBy.VM if by is SpreadBy.TENANT else SpreadBy.TENANT
-        assert cli.main(["distribute", "--by", other]) == 1
-        assert f"spread by {by.label} already" in capsys.readouterr().err
-        assert cli.main(["distribute"]) == 0
-        assert capsys.readouterr().out == f"0 tables are spread now, by {by.label}.\n"
+        assert f"spread by {by.label} already" in run("distribute", "--by", other, code=1)
+        assert run("distribute") == f"0 tables are spread now, by {by.label}.\n"
     assert _settings(servers) == before
 
 

@@ -6,14 +6,12 @@ import re
 import threading
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sinemora.cli import main
 from sinemora_client import Client, profiles
 from tests.api_clients import Member
-from tests.terminal import listening
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -27,11 +25,10 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def client(owner: Member, monkeypatch: pytest.MonkeyPatch) -> Any:
+def client(connected: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A client of an API that listens on loopback; devices ask without a wait."""
     monkeypatch.setattr("sinemora.access.device_login.service.INTERVAL_S", 0)
-    with listening(owner) as connected:
-        yield connected
+    return connected
 
 
 def sign_in(url: str, person: Member, *options: str, decision: str = "approve") -> tuple[int, str, str]:
@@ -56,49 +53,41 @@ def sign_in(url: str, person: Member, *options: str, decision: str = "approve") 
     return codes[0], out.getvalue(), err.getvalue()
 
 
-def test_a_person_signs_in_uses_commands_and_signs_out(client: Client, owner: Member, capsys: Any, file: Path):
-    assert main(["annotate", "deploy"]) == 2
-    assert "sinemora login" in capsys.readouterr().err
+def test_a_person_signs_in_uses_commands_and_signs_out(client: Client, owner: Member, run, file: Path):
+    assert "sinemora login" in run("annotate", "deploy", code=2)
     code, out, err = sign_in(client.url, owner)
     assert code == 0, err
     assert f"Signed in as {owner.email} to Tenant" in out
     assert "/device?code=" in err
     assert file.stat().st_mode & 0o777 == 0o600
 
-    assert main(["annotate", "deploy", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["text"] == "deploy"
+    assert json.loads(run("annotate", "deploy", "--json"))["text"] == "deploy"
     with Client.from_profile() as mine:
         assert [one["text"] for one in mine.list_annotations()] == ["deploy"]
     secret = profiles.load().profile().key
 
-    assert main(["logout", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"profile": "default", "key_deleted": True}
+    assert json.loads(run("logout", "--json")) == {"profile": "default", "key_deleted": True}
     assert profiles.load().by_name == {}
     assert owner.get("/v1/auth/session", headers={"Authorization": f"Bearer {secret}"}).status_code == 401
 
 
-def test_profiles_are_listed_chosen_and_renewed(client: Client, owner: Member, capsys: Any):
-    assert main(["profiles"]) == 0
-    assert "No profiles yet" in capsys.readouterr().err
+def test_profiles_are_listed_chosen_and_renewed(client: Client, owner: Member, run):
+    assert "No profiles yet" in run("profiles", errors=True)
     for name in ("one", "two"):
         assert sign_in(client.url, owner, "--profile", name, "--read-only")[0] == 0
-    assert main(["profiles", "--json"]) == 0
-    text = capsys.readouterr().out
+    text = run("profiles", "--json")
     assert [(row["profile"], row["current"]) for row in json.loads(text)] == [("one", False), ("two", True)]
     assert "sm_" not in text
-    assert main(["profiles", "use", "one"]) == 0
-    assert main(["profiles", "use", "three"]) == 1
-    assert "There are one, two." in capsys.readouterr().err
+    run("profiles", "use", "one")
+    assert "There are one, two." in run("profiles", "use", "three", code=1)
     before = profiles.load().profile("one").key
     assert sign_in(client.url, owner, "--profile", "one")[0] == 0
     assert profiles.load().profile("one").key != before
     names = [key["name"] for key in owner.get("/v1/api-keys").json()["items"]]
     assert len(names) == 3, names  # of the fixture, one, two: the key before is deleted
 
-    assert main(["annotate", "x", "--profile", "two"]) == 1
-    assert "403" in capsys.readouterr().err
-    assert main(["annotate", "x", "--profile", "two", "--url", "http://127.0.0.1:1"]) == 2
-    assert "is for http://127.0.0.1" in capsys.readouterr().err
+    assert "403" in run("annotate", "x", "--profile", "two", code=1)
+    assert "is for http://127.0.0.1" in run("annotate", "x", "--profile", "two", "--url", "http://127.0.0.1:1", code=2)
 
 
 def test_a_refused_login_stores_nothing(client: Client, owner: Member):
@@ -108,7 +97,6 @@ def test_a_refused_login_stores_nothing(client: Client, owner: Member):
     assert profiles.load().by_name == {}
 
 
-def test_what_cannot_be_reached_is_said(capsys: Any, monkeypatch: pytest.MonkeyPatch):
+def test_what_cannot_be_reached_is_said(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sinemora_client.retries.Retries.attempts", 1)
-    assert main(["login", "--url", "http://127.0.0.1:1"]) == 1
-    assert "http://127.0.0.1:1 cannot be reached" in capsys.readouterr().err
+    assert "http://127.0.0.1:1 cannot be reached" in run("login", "--url", "http://127.0.0.1:1", code=1)

@@ -6,7 +6,6 @@ from httpx2 import Response
 from sqlalchemy import text
 
 from sinemora.access.tenants.access import DEVICE_COOKIE, SESSION_COOKIE, cookie_name
-from sinemora.cli import main
 from sinemora.kit.db import engine
 from tests.access.signin.conftest import App, actions, add_app, attempt, browser, known_device, mails, pending
 from tests.api_clients import PASSWORD, Caller, Member, code_of
@@ -201,10 +200,9 @@ def test_a_new_password_keeps_the_second_factor(client: Caller, protected: Prote
     assert attempt(client, owner.email, body["new_password"]).status_code == 202
 
 
-def test_an_operator_helps_whoever_lost_all_factors(client: Caller, protected: Protected, capsys):
+def test_an_operator_helps_whoever_lost_all_factors(client: Caller, protected: Protected, run):
     owner = protected[0]
-    assert main(["owner", "reset-link", owner.email, "--without-second-factors"]) == 0
-    token = capsys.readouterr().out.partition("#")[2].split()[0]
+    token = run("owner", "reset-link", owner.email, "--without-second-factors").partition("#")[2].split()[0]
     body = {"token": token, "password": "seven orbit lamp crane"}
     assert client.post("/v1/auth/password-resets/redeem", json=body).status_code == 204
     answer = attempt(client, owner.email, body["password"])

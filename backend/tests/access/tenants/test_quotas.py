@@ -7,7 +7,6 @@ from uuid import UUID
 import pytest
 
 from sinemora.access.tenants.models import Tenant, TenantQuota
-from sinemora.cli import main
 from sinemora.kit import service_plans
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
@@ -114,33 +113,31 @@ def test_a_bucket_fills_at_the_quota_and_no_higher_than_two_minutes():
     bucket.take(tenant, 0, 10, now_s=10_000)  # a report without windows is news of an agent
 
 
-def test_the_operator_sets_a_quota_by_name(owner, capsys):
+def test_the_operator_sets_a_quota_by_name(owner, run):
     with system_session() as session:
         name = session.get_one(Tenant, owner.tenant_id).name
-    assert main(["tenant", "quota", name, "--vms", "7", "--raw-days", "99", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["vms"] == 7
+    assert json.loads(run("tenant", "quota", name, "--vms", "7", "--raw-days", "99", "--json"))["vms"] == 7
     assert usage(owner)["vms"] == (0, 7)
     assert usage(owner)["raw_days"] == (None, 3)  # not longer than the installation keeps anything
-    assert main(["tenant", "quota", str(owner.tenant_id), "--vms", "default"]) == 0
-    assert ["vms", "2000", "installation", "VMs"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    printed = run("tenant", "quota", str(owner.tenant_id), "--vms", "default")
+    assert ["vms", "2000", "installation", "VMs"] in [line.split() for line in printed.splitlines()]
     assert usage(owner)["vms"] == (0, 2000)
     for wrong in (["--vms", "-1"], ["--vms", "many"]):
-        assert main(["tenant", "quota", name, *wrong]) == 1
-    assert main(["tenant", "quota", "nobody", "--vms", "1"]) == 1
+        run("tenant", "quota", name, *wrong, code=1)
+    run("tenant", "quota", "nobody", "--vms", "1", code=1)
 
 
 @pytest.fixture
-def plans(owner, set_to):
+def plans(owner, set_to, run):
     """Name two plans; return a function that gives the tenant one."""
     named = "Trial: vms=2 raw_days=1 artifact_mib=1; Team: vms=5 windows_per_s=0.01"
     set_to(service_plans=named, quota_contact="noc@example.com")
-    return lambda name, *more: main(["tenant", "quota", str(owner.tenant_id), "--plan", name, *more])
+    return lambda name, *more, code=0: run("tenant", "quota", str(owner.tenant_id), "--plan", name, *more, code=code)
 
 
-def test_a_plan_sets_quotas_and_a_refusal_names_it(owner, make_mesh, plans, capsys):
+def test_a_plan_sets_quotas_and_a_refusal_names_it(owner, make_mesh, plans):
     mesh = make_mesh(owner, 2)
-    assert plans("Trial") == 0
-    assert "plan: Trial" in capsys.readouterr().out
+    assert "plan: Trial" in plans("Trial")
     read = owner.get("/v1/usage").json()
     assert (read["plan"], read["contact"]) == ("Trial", "noc@example.com")
     by = {item["resource"]: (item["used"], item["limit"], item["set_by"]) for item in read["items"]}
@@ -157,10 +154,10 @@ def test_a_plan_sets_quotas_and_a_refusal_names_it(owner, make_mesh, plans, caps
         " operator of this installation (noc@example.com) for a larger plan."
     )
     # A quota of the tenant itself comes before that of its plan.
-    assert plans("Trial", "--vms", "1") == 0
+    plans("Trial", "--vms", "1")
     answer = owner.post("/v1/vms", json={"name": "more", "zone_id": zone})
     assert "1 allowed for this tenant" in answer.json()["detail"]
-    assert plans("Team", "--vms", "default") == 0
+    plans("Team", "--vms", "default")
     assert usage(owner)["vms"] == (2, 5)
     peers = {mesh.agents[1].vm_key: simple(50_000)}
     for windows_ago in (3, 2):
@@ -170,8 +167,8 @@ def test_a_plan_sets_quotas_and_a_refusal_names_it(owner, make_mesh, plans, caps
 
 
 def test_changes_of_plan_and_quotas_are_in_the_audit_log(owner, plans):
-    assert plans("Trial") == 0
-    assert plans("default", "--paths", "9") == 0
+    plans("Trial")
+    plans("default", "--paths", "9")
     later, first = owner.get("/v1/audit-entries", params={"action": "quota.updated"}).json()["items"]
     assert first["actor_name"] == "Operator"
     assert first["detail"]["changes"]["plan"] == {"before": None, "after": "Trial"}
@@ -179,20 +176,16 @@ def test_changes_of_plan_and_quotas_are_in_the_audit_log(owner, plans):
     assert later["detail"]["changes"]["paths"] == {"before": 4_000_000, "after": 9}
 
 
-def test_plans_are_listed_with_their_tenants(owner, plans, capsys, set_to):
-    assert plans("Trial") == 0
-    capsys.readouterr()
-    assert main(["tenant", "plans", "--json"]) == 0
-    listed = {one["plan"]: one for one in json.loads(capsys.readouterr().out)}
+def test_plans_are_listed_with_their_tenants(owner, plans, run, set_to):
+    plans("Trial")
+    listed = {one["plan"]: one for one in json.loads(run("tenant", "plans", "--json"))}
     assert (listed["Trial"]["vms"], listed["Team"]["vms"], listed["Team"]["paths"]) == (2, 5, None)
     assert listed["Trial"]["tenants"] >= 1
-    assert plans("Gold") == 1
-    assert "unknown plan: 'Gold'. Plans of SINEMORA_SERVICE_PLANS: Trial, Team" in capsys.readouterr().err
+    assert "unknown plan: 'Gold'. Plans of SINEMORA_SERVICE_PLANS: Trial, Team" in plans("Gold", code=1)
     # A plan that was renamed sets nothing any more, and the operator is told.
     set_to(service_plans="Free: vms=1")
     assert usage(owner)["vms"] == (0, 2000)
-    assert main(["tenant", "plans"]) == 0
-    assert "Trial is not in SINEMORA_SERVICE_PLANS any more" in capsys.readouterr().err
+    assert "Trial is not in SINEMORA_SERVICE_PLANS any more" in run("tenant", "plans", errors=True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from tests.api_clients import Member, MeshWorld, body_of, code_of
 from tests.recommendations.asking import PATH, asked, declared
 from tests.recommendations.conftest import mesh, worker
 from tests.recommendations.measured_mesh import measured
-from tests.terminal import commands, listening
 
 __all__ = ["mesh", "worker"]
 
@@ -69,22 +68,20 @@ def test_moves_to_near_vms_need_fewer_vms(mesh: MeshWorld, worker):
     assert difference(mesh.owner, recommendation) == read
 
 
-def test_the_difference_is_shown_in_a_terminal(mesh: MeshWorld, worker, tmp_path: Path, capsys):
+def test_the_difference_is_shown_in_a_terminal(mesh: MeshWorld, worker, tmp_path: Path, online):
     declared(mesh)
     measured(mesh, TRIPS)
     recommendation = asked(mesh, worker)
     file = tmp_path / "service.yaml"
     file.write_text(yaml.safe_dump(BASIS))
-    with listening(mesh.owner) as client:
-        run = commands(client, capsys)
-        assert "price of cache: No price basis" in run("recommendations", "show", recommendation["id"])
-        assert "p95 700 ms" in run("advise", "price-basis", "set", "cache", str(file))
-        shown = run("recommendations", "show", recommendation["id"])
-        expected = difference(mesh.owner, recommendation)["difference_per_hour"]
-        assert f"price of cache: {expected:+.4g} per hour" in shown
-        assert f"Difference {expected:+.4g} per hour" in run("advise", "price-difference", recommendation["id"])
-        run("advise", "price-basis", "delete", "cache")
-        assert "cache: No price basis" in run("advise", "price-difference", recommendation["id"])
+    assert "price of cache: No price basis" in online("recommendations", "show", recommendation["id"])
+    assert "p95 700 ms" in online("advise", "price-basis", "set", "cache", str(file))
+    shown = online("recommendations", "show", recommendation["id"])
+    expected = difference(mesh.owner, recommendation)["difference_per_hour"]
+    assert f"price of cache: {expected:+.4g} per hour" in shown
+    assert f"Difference {expected:+.4g} per hour" in online("advise", "price-difference", recommendation["id"])
+    online("advise", "price-basis", "delete", "cache")
+    assert "cache: No price basis" in online("advise", "price-difference", recommendation["id"])
 
 
 def test_without_a_basis_the_reason_is_given(mesh: MeshWorld, worker):

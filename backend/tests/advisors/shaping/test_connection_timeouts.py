@@ -42,5 +42,5 @@ def test_timeouts_by_peer(owner: Member, make_mesh: Any, capsys: pytest.CaptureF
     found = [one for one in owner.get("/v1/overview/findings").json() if one["advisor"] == "shaping"]
     assert [one["about"] for one in found] == [f"{first['vm_name']} → {first['peer_vm_name']}"]
     with listening(owner) as client:
-        printed = commands(client, capsys)("advise", "connection-timeouts", "--mesh", mesh.name)
+        printed = commands(capsys, client)("advise", "connection-timeouts", "--mesh", mesh.name)
     assert "5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again" in printed

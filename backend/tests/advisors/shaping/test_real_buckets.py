@@ -29,7 +29,7 @@ def test_a_dual_bucket_is_detected_and_saved_for_a_vm(
     path.shape("tbf", "rate", f"{8 * RATE:.0f}bit", "burst", f"{DEPTH:.0f}", "limit", "3000")
     with listening(owner) as client:
         sent = ("--rate-mbit", "96", "--packets", "1500", "--rest-s", "0.6", "--use-mbit", "16")
-        printed = commands(client, capsys)("advise", "shaping", RECEIVER, *sent, "--save", name)
+        printed = commands(capsys, client)("advise", "shaping", RECEIVER, *sent, "--save", name)
     assert "upper limit" in printed
     assert f"Saved as the token bucket of {name}" in printed
     saved = owner.get(f"/v1/vms/{vm_id}/token-bucket").json()
@@ -64,7 +64,7 @@ def test_an_unknown_vm_is_refused_before_any_burst(
     make_mesh(owner, 2)
     monkeypatch.setattr(burst, "send", lambda *_: pytest.fail("a burst was sent"))
     with listening(owner) as client:
-        refused = commands(client, capsys)("advise", "shaping", "h", "--save", "none", code=1)
+        refused = commands(capsys, client)("advise", "shaping", "h", "--save", "none", code=1)
     assert "Unknown VM: none" in refused
 
 

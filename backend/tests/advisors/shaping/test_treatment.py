@@ -82,7 +82,7 @@ def test_small_packets_pass_a_real_bucket_that_drops(
     file = tmp_path / "mixed.json"
     with listening(owner) as client:
         sent = ("--rate-mbit", "24", "--packets", "2000", "--output", str(file), "--json")
-        found = json.loads(commands(client, capsys)("advise", "packet-treatment", RECEIVER, *sent))
+        found = json.loads(commands(capsys, client)("advise", "packet-treatment", RECEIVER, *sent))
     assert found["by_size"]["verdict"] == "different"
     # A token bucket knows no classes, and the marks arrive.
     assert found["by_class"]["verdict"] == "same"

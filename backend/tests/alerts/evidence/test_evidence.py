@@ -12,14 +12,12 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from sinemora.cli import main
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import signing
 from tests.alerts.conftest import QUIET_NS, SLOW_NS, Watched, egress
 from tests.api_clients import Caller, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
-from tests.terminal import listening
 
 pytestmark = pytest.mark.usefixtures("secret_key")
 
@@ -125,35 +123,20 @@ def test_keys_before_a_change_of_the_secret_stay_published(set_to: Callable[...,
     assert not signing.verifies(document, "no base64", new)
 
 
-@pytest.fixture
-def run(watched: Watched, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Return a function that runs a command against the API; it returns exit code, output and errors."""
-    with listening(watched.owner) as connected:
-
-        def run_command(*arguments: str, key: bool = True) -> tuple[int, str, str]:
-            options = ("--url", connected.url, *(("--key", connected.key) if key else ()))
-            code = main([*arguments, *options])
-            output = capsys.readouterr()
-            return code, output.out, output.err
-
-        yield run_command
-
-
 def test_a_terminal_writes_and_verifies_evidence(
-    watched: Watched, incident: str, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+    watched: Watched, incident: str, connected: Any, online: Any, run: Any, tmp_path: Path
 ):
     file = tmp_path / "evidence.json"
-    code, output, _ = run("evidence", incident)
-    assert (code, json.loads(output)) == (0, watched.owner.get(f"/v1/incidents/{incident}/evidence").json())
-    assert run("evidence", "get", incident, "--output", str(file))[0] == 0
-    code, output, _ = run("evidence", "verify", str(file), key=False)
-    assert (code, "Valid" in output, incident in output) == (0, True, True)
+    at = ("--url", connected.url)
+    assert json.loads(online("evidence", incident)) == watched.owner.get(f"/v1/incidents/{incident}/evidence").json()
+    online("evidence", "get", incident, "--output", str(file))
+    output = run("evidence", "verify", str(file), *at)
+    assert ("Valid" in output, incident in output) == (True, True)
     public = watched.owner.get("/v1/evidence-keys").json()["keys"][0]["public_key"]
-    assert main(["evidence", "verify", str(file), "--key", public]) == 0
-    assert main(["evidence", "verify", str(file), "--key", base64.b64encode(bytes(32)).decode()]) == 1
-    assert main(["evidence", "verify", str(file), "--key", "short"]) == 1
+    run("evidence", "verify", str(file), "--key", public)
+    run("evidence", "verify", str(file), "--key", base64.b64encode(bytes(32)).decode(), code=1)
+    run("evidence", "verify", str(file), "--key", "short", code=1)
     file.write_text(file.read_text().replace('"paths from c-1"', '"paths from b-1"'))
-    code, _, error = run("evidence", "verify", str(file), key=False)
-    assert (code, "Invalid" in error) == (1, True)
+    assert "Invalid" in run("evidence", "verify", str(file), *at, code=1)
     file.write_text("{}")
-    assert "No evidence" in run("evidence", "verify", str(file), key=False)[2]
+    assert "No evidence" in run("evidence", "verify", str(file), *at, code=1)

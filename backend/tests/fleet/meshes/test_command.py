@@ -3,14 +3,11 @@
 import json
 from collections.abc import Callable
 
-import pytest
-
 from tests.api_clients import Member, MeshWorld
-from tests.terminal import commands, listening
 
 
 def test_a_script_waits_until_a_plan_is_active_everywhere(
-    owner: Member, make_mesh: Callable[..., MeshWorld], capsys: pytest.CaptureFixture[str]
+    owner: Member, make_mesh: Callable[..., MeshWorld], online: Callable[..., str]
 ):
     world = make_mesh(owner, 3)
     names = [agent.name for agent in world.agents]
@@ -20,20 +17,18 @@ def test_a_script_waits_until_a_plan_is_active_everywhere(
         tag = world.agents[at].get(path).headers["ETag"]
         world.agents[at].get(path, headers={"If-None-Match": tag})
 
-    with listening(owner) as client:
-        run = commands(client, capsys)
-        follow(0)
-        world.agents[1].get(path)
-        revision = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
-        assert run("plan-followers").splitlines() == [
-            f"Revision {revision}: 1 of 2 live agents follow.",
-            f"Waiting for {names[1]}.",
-            f"Not live, not waited for: {names[2]}.",
-        ]
-        waited = run("plan-followers", "--wait", "0.2", code=1)
-        assert waited.strip() == f"Revision {revision} is not active everywhere after 0.2 s."
-        follow(1)
-        found = json.loads(run("plan-followers", "--wait", "20", "--mesh", "demo", "--json"))
-        assert (found["active_everywhere"], found["live"]) == (True, 2)
-        assert run("plan-followers").splitlines()[1] == f"Active everywhere since {found['active_since'][:19]}Z."
-        assert "--wait" in run("plan-followers", "--wait", "-1", code=2)
+    follow(0)
+    world.agents[1].get(path)
+    revision = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
+    assert online("plan-followers").splitlines() == [
+        f"Revision {revision}: 1 of 2 live agents follow.",
+        f"Waiting for {names[1]}.",
+        f"Not live, not waited for: {names[2]}.",
+    ]
+    waited = online("plan-followers", "--wait", "0.2", code=1)
+    assert waited.strip() == f"Revision {revision} is not active everywhere after 0.2 s."
+    follow(1)
+    found = json.loads(online("plan-followers", "--wait", "20", "--mesh", "demo", "--json"))
+    assert (found["active_everywhere"], found["live"]) == (True, 2)
+    assert online("plan-followers").splitlines()[1] == f"Active everywhere since {found['active_since'][:19]}Z."
+    assert "--wait" in online("plan-followers", "--wait", "-1", code=2)

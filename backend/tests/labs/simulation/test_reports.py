@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sinemora.cli import main
+from sinemora_client import Client
 from tests.api_clients import Member
-from tests.terminal import listening
 
 SMALL = ["simulate", "--machines", "96", "--hours", "0.2", "--policy", "random", "--policy", "best"]
 
@@ -77,24 +77,21 @@ def test_an_invalid_report_is_refused_with_a_pointer(
 
 
 def test_the_command_uploads_its_report(
-    owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    owner: Member, tmp_path: Path, run, connected: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("SINEMORA_API_KEY", raising=False)
-    with listening(owner) as server:
-        upload = [*SMALL, "--kept", str(tmp_path), "--name", "handed over", "--upload", server.url]
-        assert main(upload) == 2
-        assert "SINEMORA_API_KEY" in capsys.readouterr().err
-        assert main([*upload, "--key", server.key]) == 0
-        output = capsys.readouterr()
-        (stored,) = owner.get("/v1/simulations").json()["items"]
-        assert (stored["name"], stored["world"]["machines"]) == ("handed over", 96)
-        assert f"Report: {server.url}/simulations/{stored['id']}\n" in output.err
-        # All states exist already, so only the upload can fail.
-        for options, why in (
-            (["--key", "sm_wrong"], f"{server.url}: 401: Bad credentials"),
-            (["--key", server.key, "--name", ""], f"{server.url}: 422: "),
-            (["--key", server.key, "--upload", "sinemora.example"], "begins with https://"),
-        ):
-            assert main([*upload, *options]) == 1
-            assert why in capsys.readouterr().err
+    upload = [*SMALL, "--kept", str(tmp_path), "--name", "handed over", "--upload", connected.url]
+    assert "SINEMORA_API_KEY" in run(*upload, code=2)
+    said = run(*upload, "--key", connected.key, errors=True)
+    (stored,) = owner.get("/v1/simulations").json()["items"]
+    assert (stored["name"], stored["world"]["machines"]) == ("handed over", 96)
+    assert f"Report: {connected.url}/simulations/{stored['id']}\n" in said
+    # All states exist already, so only the upload can fail.
+    for options, why in (
+        (["--key", "sm_wrong"], f"{connected.url}: 401: Bad credentials"),
+        (["--key", connected.key, "--name", ""], f"{connected.url}: 422: "),
+        (["--key", connected.key, "--upload", "sinemora.example"], "begins with https://"),
+    ):
+        assert why in run(*upload, *options, code=1)
+
     assert len(owner.get("/v1/simulations").json()["items"]) == 1

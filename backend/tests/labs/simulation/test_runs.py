@@ -10,10 +10,8 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from sinemora.jobs import executor
-from sinemora.labs.simulation.command import app
 from sinemora.labs.simulation.core import series
 from sinemora.labs.simulation.core.simulate import simulate
 from sinemora.labs.simulation.core.state import SimulationState
@@ -115,14 +113,12 @@ def test_an_own_curve_is_simulated_and_unknown_to_others(owner: Member, other_ow
     assert points[-1][1] < 0.4
 
 
-def test_the_command_fits_a_file_of_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_fits_a_file_of_samples(tmp_path: Path, run):
     (tmp_path / "shop.csv").write_text(CSV)
-    size = ["--machines", "48", "--hours", "0.1", "--policy", "random"]
-    run = CliRunner().invoke(app, [*size, "--mix", f"{tmp_path / 'shop.csv'}=1", "--report", str(tmp_path / "out")])
-    assert run.exit_code == 0, run.output
+    size = ["simulate", "--machines", "48", "--hours", "0.1", "--policy", "random"]
+    run(*size, "--mix", f"{tmp_path / 'shop.csv'}=1", "--report", str(tmp_path / "out"))
     world = json.loads((tmp_path / "out" / "simulation.json").read_text())["world"]
     assert world["mix"] == {"shop": 1.0}
     assert len(world["own_curves"]["shop"]) == 200
     (tmp_path / "bad.csv").write_text("rtt_us,performance\n0,x\n")
-    refused = CliRunner().invoke(app, [*size, "--mix", f"{tmp_path / 'bad.csv'}=1"])
-    assert refused.exit_code == 2
+    run(*size, "--mix", f"{tmp_path / 'bad.csv'}=1", code=2)

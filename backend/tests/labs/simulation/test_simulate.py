@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinemora.cli import main
 from sinemora.labs.simulation.core import arrival, network, schemes, series, trace
 from sinemora.labs.simulation.core.delays import RoundTrip
 from sinemora.labs.simulation.core.inputs import drawn_jobs
@@ -302,24 +301,19 @@ def test_a_stopped_simulation_goes_on_as_if_it_had_not_been(tmp_path: Path) -> N
         SimulationState.read(path, of)
 
 
-def test_the_command_keeps_states_and_writes_figures_picture_and_page(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_command_keeps_states_and_writes_figures_picture_and_page(run, tmp_path: Path) -> None:
     small = ["simulate", "--machines", "96", "--hours", "0.2", "--kept", str(tmp_path / "kept")]
     both = [*small, "--policy", "random", "--policy", "best", "--report", str(tmp_path)]
-    assert main(both) == 0
-    first = capsys.readouterr().out
+    first = run(*both)
     lines = [json.loads(line) for line in first.splitlines()]
     assert [line["policy"] for line in lines] == ["random", "best"]
     assert all(len(line["scores"]) == 101 and line["scores"] == sorted(line["scores"]) for line in lines)
     # All of it has been done: it is only told again.
-    assert main(both) == 0
-    assert capsys.readouterr().out == first
+    assert run(*both) == first
     whole = json.loads((tmp_path / "simulation.json").read_text())
     assert (whole["policies"], whole["world"]["machines"], whole["world"]["trace"]) == (lines, 96, None)
     assert (tmp_path / "scores.svg").read_text().count("<polyline") == 2
     assert "96 machines" in (tmp_path / "report.html").read_text()
-    assert main([*small, "--policy", "random", "--seed", "2"]) == 1
-    assert "differs in input, seed" in capsys.readouterr().err
-    assert main(["simulate", "--hours", "0"]) == 2
-    assert main(["simulate", "--trace", str(tmp_path)]) == 1
+    assert "differs in input, seed" in run(*small, "--policy", "random", "--seed", "2", code=1)
+    run("simulate", "--hours", "0", code=2)
+    run("simulate", "--trace", str(tmp_path), code=1)

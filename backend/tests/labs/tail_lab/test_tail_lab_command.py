@@ -20,11 +20,10 @@ def test_a_study_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "evaluation 5 of 5" in printed.err
 
 
-def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_own_sizes_are_read_and_the_study_written_as_json(run, tmp_path: Path) -> None:
     file = tmp_path / "sizes.csv"
     file.write_text("bytes,count\n500,9\n90000,1\n")
-    assert main([*FEW, "--sizes", str(file), "--alpha", "1.5", "--json"]) == 0
-    study = json.loads(capsys.readouterr().out)
+    study = json.loads(run(*FEW, "--sizes", str(file), "--alpha", "1.5", "--json"))
     assert (study["workload"], study["outcomes"][-1]["alpha"], study["searches"]) == ("own", 1.5, [])
 
 
@@ -37,6 +36,5 @@ def test_own_sizes_are_read_and_the_study_written_as_json(capsys: pytest.Capture
         (["--policy", "edf"], "'fcfs', 'ps', 'las'"),
     ],
 )
-def test_what_is_not_understood_is_named(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tail-lab", *arguments]) == 2
-    assert words in capsys.readouterr().err
+def test_what_is_not_understood_is_named(arguments: list[str], words: str, run) -> None:
+    assert words in run("tail-lab", *arguments, code=2)

@@ -130,12 +130,10 @@ def test_the_choice_ends_with_a_vm(mesh: MeshWorld, names: list[str], reader: ps
 
 
 def test_what_cannot_be_chosen_is_refused_in_words(
-    mesh: MeshWorld, names: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    mesh: MeshWorld, names: list[str], run, monkeypatch: pytest.MonkeyPatch
 ):
     def refused(*words: str) -> str:
-        capsys.readouterr()
-        assert main(["sql-paths", *words]) == 1
-        return capsys.readouterr().err
+        return run("sql-paths", *words, code=1)
 
     tenant, (a, b, c, _) = str(mesh.owner.tenant_id), names
     assert "unknown tenant: nobody" in refused("add", "nobody", a, b)
@@ -145,8 +143,6 @@ def test_what_cannot_be_chosen_is_refused_in_words(
     monkeypatch.setattr(SqlPath, "rows_max", 1)
     assert choose(mesh, b, a) == choose(mesh, a, b) == 0
     assert "has 1 paths for SQL, the most there are" in refused("add", tenant, a, c)
-    capsys.readouterr()
-    assert main(["sql-paths", "list"]) == 0
-    assert [a, b] == capsys.readouterr().out.splitlines()[-1].split()[-2:]
+    assert [a, b] == run("sql-paths", "list").splitlines()[-1].split()[-2:]
     entries = mesh.owner.get("/v1/audit-entries").json()["items"]
     assert (entries[0]["action"], entries[0]["subject_name"]) == ("sql_path.chosen", f"{b} - {a}")

@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sinemora.cli import main
 from tests.api_clients import MeshWorld, code_of
 from tests.measurements.reports import sent, traffic_of, window_start
-from tests.terminal import listening
 
 pytestmark = pytest.mark.agents(2)
 
@@ -87,20 +85,12 @@ def test_a_deep_bucket_is_followed_for_hours(mesh: MeshWorld):
     assert forecast["full_in_s"] == pytest.approx(2_700, rel=0.02)
 
 
-def test_a_terminal_shows_traffic_and_tokens(mesh: MeshWorld, capsys: pytest.CaptureFixture[str]):
+def test_a_terminal_shows_traffic_and_tokens(mesh: MeshWorld, online):
     send_mbit(mesh, [0, 0, 0, 120])
-    with listening(mesh.owner) as client:
-
-        def run(*arguments: str) -> str:
-            status = main([*arguments, "--url", client.url, "--key", client.key])
-            printed = capsys.readouterr()
-            assert status == 0, printed.err
-            return printed.out
-
-        name = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}").json()["name"]
-        assert run("traffic", name, "--points", "360").splitlines()[-1].split()[1] == "120"
-        made = run("token-buckets", "set", name, "--rate-mbit", "100", "--burst-kb", "125000")
-        assert made.splitlines()[-1].split()[-2:] == ["40", "s"]
-        assert run("token-buckets", "list").splitlines()[-1] == made.splitlines()[-1]
-        run("token-buckets", "delete", name)
-        assert name not in run("token-buckets", "list")
+    name = mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}").json()["name"]
+    assert online("traffic", name, "--points", "360").splitlines()[-1].split()[1] == "120"
+    made = online("token-buckets", "set", name, "--rate-mbit", "100", "--burst-kb", "125000")
+    assert made.splitlines()[-1].split()[-2:] == ["40", "s"]
+    assert online("token-buckets", "list").splitlines()[-1] == made.splitlines()[-1]
+    online("token-buckets", "delete", name)
+    assert name not in online("token-buckets", "list")

@@ -39,15 +39,12 @@ def test_commands_of_a_running_product_need_no_right_settings(wrong: Path, comma
     assert "SINEMORA_" not in ended.output
 
 
-def test_data_are_deleted_where_the_settings_say(wrong: Path) -> None:
+def test_data_are_deleted_where_the_settings_say(wrong: Path, run: Callable[..., str]) -> None:
     DataFolder(wrong).claim(ServiceUser("me", os.geteuid(), os.getegid()))
-    ended = CliRunner().invoke(app, ["clean-data", "--yes"])
-    assert ended.exit_code == 0, ended.output
+    run("clean-data", "--yes")
     assert not wrong.exists()
 
 
-def test_a_start_names_the_wrong_setting(wrong: Path) -> None:
-    ended = CliRunner().invoke(app, ["up"])
-    assert ended.exit_code == 1
-    assert "SINEMORA_RETENTION_RAW_DAYS" in ended.output
+def test_a_start_names_the_wrong_setting(wrong: Path, run: Callable[..., str]) -> None:
+    assert "SINEMORA_RETENTION_RAW_DAYS" in run("up", code=1)
     assert not wrong.exists()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from sinemora.cli import main
 from sinemora.operations.gateway.disk_queue import DiskQueue
 
 GOOD = {"--listen": "127.0.0.1:8430", "--backend": "https://sinemora.example", "--acknowledge": "queued"}
@@ -26,17 +25,13 @@ GOOD = {"--listen": "127.0.0.1:8430", "--backend": "https://sinemora.example", "
         ({"--directory": "/proc/gateway"}, "--directory /proc/gateway"),
     ],
 )
-def test_a_wrong_option_is_named(
-    options: dict[str, str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_option_is_named(options: dict[str, str], words: str, tmp_path: Path, run) -> None:
     every = {"--directory": str(tmp_path / "gateway"), **GOOD, **options}
-    assert main(["gateway", *(word for pair in every.items() for word in pair)]) == 1
-    assert words in capsys.readouterr().err
+    assert words in run("gateway", *(word for pair in every.items() for word in pair), code=1)
 
 
-def test_a_folder_has_one_gateway(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_has_one_gateway(tmp_path: Path, run) -> None:
     queue = DiskQueue(tmp_path, 1 << 20)
     every = {**GOOD, "--directory": str(tmp_path)}
-    assert main(["gateway", *(word for pair in every.items() for word in pair)]) == 1
-    assert "another gateway uses it" in capsys.readouterr().err
+    assert "another gateway uses it" in run("gateway", *(word for pair in every.items() for word in pair), code=1)
     queue.close()

@@ -12,7 +12,6 @@ import pytest
 from pydantic import ValidationError
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.cli import main
 from sinemora.kit import archive_state, config
 from sinemora.kit.object_storage import installation_storage
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
@@ -231,11 +230,8 @@ def test_old_base_backups_go_with_their_wal_and_what_interrupted_ones_left(
         (("recover", "--storage", "--to", "/proc/x"), "no storage is set"),
     ],
 )
-def test_an_operator_is_told_which_archive_to_name(
-    words: tuple[str, ...], said: str, servers: Any, capsys: pytest.CaptureFixture[str]
-):
-    assert main([*words]) == 1
-    assert said in capsys.readouterr().err
+def test_an_operator_is_told_which_archive_to_name(words: tuple[str, ...], said: str, servers: Any, run):
+    assert said in run(*words, code=1)
 
 
 def test_an_archive_without_storage_is_refused(servers: Any, monkeypatch: pytest.MonkeyPatch):

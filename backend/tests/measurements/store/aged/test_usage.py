@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.cli import main
 from sinemora.measurements import tasks
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.tenant import TenantError
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.whole_store
 
 
 def test_a_tenant_sees_what_is_where_and_why_a_run_failed(
-    world: AgedWorld, storage: ObjectStorageServer, make_mesh: Any, capfd: Any
+    world: AgedWorld, storage: ObjectStorageServer, make_mesh: Any, run
 ):
     owner = world.mesh.owner
     before = owner.get("/v1/aged-measurements").json()
@@ -30,15 +29,14 @@ def test_a_tenant_sees_what_is_where_and_why_a_run_failed(
         assert failed["items"] == []
         assert "did not take" in failed["run"]["error"]
         assert str(storage.port) not in str(failed)  # an address of the operator's network
-        assert main(["aged", "list"]) == 0
-        assert "cannot put" in capfd.readouterr().out
-        assert main(["aged", "run"]) == 1
-        assert main(["aged", "check"]) == 1
+        assert "cannot put" in run("aged", "list")
+        run("aged", "run", code=1)
+        run("aged", "check", code=1)
     finally:
         storage.start()
     counts = world.counts()
-    assert main(["aged", "run"]) == 0
-    assert main(["aged", "check"]) == 0
+    run("aged", "run")
+    run("aged", "check")
     seen = owner.get("/v1/aged-measurements").json()
     assert {item["tier"]: item["rows"] for item in seen["items"]} == {name: n for name, n in counts.items() if n}
     assert seen["run"]["error"] is None
@@ -46,12 +44,10 @@ def test_a_tenant_sees_what_is_where_and_why_a_run_failed(
     assert seen["run"]["bytes"] == sum(item["bytes"] for item in seen["items"]) > 0
     other = make_mesh(owner, 2, name="another")
     assert limited_key(owner, [other.id], "read").get("/v1/aged-measurements").json()["items"] == []
-    capfd.readouterr()
-    assert main(["aged", "list", "--json"]) == 0
-    assert '"tier": "zone_frames_1h"' in capfd.readouterr().out
+    assert '"tier": "zone_frames_1h"' in run("aged", "list", "--json")
 
 
-def test_a_range_is_restored_by_command(world: AgedWorld, capfd: Any):
+def test_a_range_is_restored_by_command(world: AgedWorld, run):
     counts = world.counts()
     tasks.age()
     span = ["--from", world.start.isoformat(), "--to", world.end.isoformat()]
@@ -61,9 +57,8 @@ def test_a_range_is_restored_by_command(world: AgedWorld, capfd: Any):
         (["--mesh", world.mesh.name, *span, "--tier", "seconds"], "unknown tier"),
         (["--mesh", world.mesh.name, "--from", span[3], "--to", span[1]], "before"),
     ):
-        assert main(["aged", "restore", *wrong]) == 1
-        assert word in capfd.readouterr().err
-    assert main(["aged", "restore", "--mesh", world.mesh.name, *span, "--tier", "probe_frames_1m", "--days", "2"]) == 0
+        assert word in run("aged", "restore", *wrong, code=1)
+    run("aged", "restore", "--mesh", world.mesh.name, *span, "--tier", "probe_frames_1m", "--days", "2")
     now = world.counts()
     assert now["probe_frames_1m"] == counts["probe_frames_1m"]
     assert now["zone_frames_1m"] == 0

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.cli import main
 from sinemora.kit import config
 from sinemora.kit.object_storage import StorageError
 from sinemora.measurements import tasks
@@ -34,7 +33,7 @@ DAMAGES: list[tuple[Callable[[Path], Any], str]] = [
 ]
 
 
-def test_a_damaged_object_is_found_and_named(world: AgedWorld, storage: ObjectStorageServer, capfd: Any):
+def test_a_damaged_object_is_found_and_named(world: AgedWorld, storage: ObjectStorageServer, run):
     tasks.age()
     count = len(world.objects())
     assert count > 1
@@ -44,8 +43,7 @@ def test_a_damaged_object_is_found_and_named(world: AgedWorld, storage: ObjectSt
     whole = path.read_bytes()
     for damage, words in DAMAGES:
         damage(path)
-        assert main(["verify"]) == 1
-        shown = capfd.readouterr().err
+        shown = run("verify", code=1)
         assert words in shown
         assert path.name in shown
         path.write_bytes(whole)
@@ -74,7 +72,7 @@ WRONG = [
 
 
 def test_a_wrong_storage_is_named_and_forgets_no_object(
-    world: AgedWorld, storage: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, capfd: Any
+    world: AgedWorld, storage: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch, run
 ):
     tasks.age()
     count = len(world.objects())
@@ -84,8 +82,7 @@ def test_a_wrong_storage_is_named_and_forgets_no_object(
             for name, value in wrong.items():
                 patched.setenv(name, value)
             config.settings.cache_clear()
-            assert main(["aged", "check"]) == 1
-            shown = capfd.readouterr().err
+            shown = run("aged", "check", code=1)
             assert words in shown
             assert "is missing in bucket" not in shown
             with pytest.raises(StorageError, match=words):

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from sinemora.operations.embedded import commands
 from sinemora.operations.embedded.data_folder import DataFolder
@@ -19,18 +18,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     return found
 
 
-def test_nothing_is_loaded_while_the_product_does_not_run(folder: DataFolder) -> None:
-    done = CliRunner().invoke(commands.app, ["demo"])
-    assert done.exit_code == 1
-    assert "does not run here" in done.stderr
-    assert "make up" in done.stderr
-
-
-def test_nothing_is_loaded_while_the_product_starts(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_loaded_until_the_product_runs(folder: DataFolder, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = run("demo", code=1)
+    assert "does not run here" in said
+    assert "make up" in said
     monkeypatch.setattr(DataFolder, "running", lambda _: {"phase": "starting"})
-    done = CliRunner().invoke(commands.app, ["demo"])
-    assert done.exit_code == 1
-    assert "make wait" in done.stderr
+    assert "make wait" in run("demo", code=1)
 
 
 def test_two_do_not_load_at_once(folder: DataFolder) -> None:
