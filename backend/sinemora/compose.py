@@ -42,13 +42,6 @@ LABS: tuple[Lab, ...] = (
         page="simulations",
     ),
     Lab(
-        routes="sinemora.labs.shaping_lab.routes",
-        commands={
-            "lab": ("sinemora.labs.shaping_lab.command", "Rehearse on this machine what shaping does to applications.")
-        },
-        page="shaping-lab",
-    ),
-    Lab(
         routes="sinemora.labs.tail_lab.routes",
         jobs="sinemora.labs.tail_lab.job",
         commands={

@@ -34,4 +34,4 @@ def test_the_product_starts_without_laboratories():
 def test_every_module_that_is_listed_exists():
     for part in ("routes", "models", "jobs"):
         assert list(compose.imported(part))
-    assert compose.pages() == ["simulations", "shaping-lab", "tail-lab"]
+    assert compose.pages() == ["simulations", "tail-lab"]

@@ -8,7 +8,7 @@ import pytest
 
 _SERVERS = {"servers", "database", "http", "redis", "postgres", "data_dir"}
 # Folders whose tests start processes by what their fixtures and helpers do; a module that starts them says so itself.
-_WITH_PROCESSES = {"operations", "profiler", "shaping_lab", "toolchain"}
+_WITH_PROCESSES = {"operations", "profiler", "toolchain"}
 _STARTS = "import subprocess"
 
 

@@ -12,7 +12,6 @@ import type {
   PriceListInput,
   ProviderPriceQuestion,
   ShapingQuestion,
-  ShapingStudyFile,
   TransportQuestion,
   TreatmentQuestion,
 } from './types'
@@ -113,14 +112,6 @@ export const treatmentQuery = (bursts: [TreatmentQuestion, TreatmentQuestion], n
         post('/v1/advisors/packet-treatments', { body: bursts[0] }),
         post('/v1/advisors/packet-treatments', { body: bursts[1] }),
       ]),
-    retry: false,
-  })
-
-/** A study of the shaping lab next to its source; `opened` numbers the files that were opened. */
-export const shapingStudyQuery = (study: ShapingStudyFile, opened: number) =>
-  queryOptions({
-    queryKey: ['advisors', 'shaping-studies', opened],
-    queryFn: () => post('/v1/advisors/shaping-studies', { body: study }),
     retry: false,
   })
 

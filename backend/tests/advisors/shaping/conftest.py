@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sinemora.advisors.shaping import burst
-from sinemora.labs.shaping_lab.namespaces import Row, inside, row, unavailable
+from tests.advisors.shaping.row import Row, inside, missing, row
 
 _CLONE_NEWNET = 0x40000000
 
@@ -20,7 +20,7 @@ _CLONE_NEWNET = 0x40000000
 @pytest.fixture(scope="session")
 def connected() -> Iterator[Row]:
     """Three namespaces in a row, and a receiver of bursts in the last."""
-    if (reason := unavailable()) is not None:
+    if (reason := missing()) is not None:
         pytest.skip(reason)
     with row() as made, receiving(made):
         yield made

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sinemora.advisors.shaping.burst import OVERHEAD
-from sinemora.labs.shaping_lab.namespaces import Row, clear, within
+from tests.advisors.shaping.row import Row, within
 
 FULL = 1400 + OVERHEAD
 _LEAST_BITS = 8_000
@@ -39,9 +39,8 @@ def _htb(
     queue: str,
     packets: int = 10,
 ) -> None:
-    clear(path.router, path.shaped)
     default, made = leaves
-    _tc(path, "qdisc", "root", "handle", "1:", "htb", "default", default)
+    path.shape("handle", "1:", "htb", "default", default)
     _tc(path, "class", "parent", "1:", "classid", "1:1", "htb", "rate", link, "ceil", link, *burst)
     for leaf, rate, priority in made:
         limits = ("rate", rate, "ceil", link, *burst, "prio", priority, "quantum", str(FULL))

@@ -1,6 +1,5 @@
 """Token buckets of Linux (`tc tbf`) between network namespaces, detected and saved by the command of users."""
 
-import subprocess
 import time
 from typing import Any
 
@@ -8,12 +7,10 @@ import pytest
 
 from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, combined, detect
-from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row, namespaces, unavailable
+from tests.advisors.shaping.row import RECEIVER, Row
 from tests.api_clients import Member, MeshWorld
 from tests.terminal import commands, listening
 
-REASON = unavailable()
-pytestmark = pytest.mark.skipif(REASON is not None, reason=str(REASON))
 RATE, DEPTH = 1e6, 2e5
 """Bytes/s and bytes of the lower bucket."""
 
@@ -66,25 +63,3 @@ def test_an_unknown_vm_is_refused_before_any_burst(
     with listening(owner) as client:
         refused = commands(capsys, client)("advise", "shaping", "h", "--save", "none", code=1)
     assert "Unknown VM: none" in refused
-
-
-def test_namespaces_are_removed_also_after_a_failure():
-    def listed() -> str:
-        return subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-
-    names: list[str] = []
-
-    def interrupted() -> None:
-        with namespaces(["one", "two"]) as made:
-            names.extend(made)
-            assert all(name in listed() for name in made)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert len(names) == 2
-    assert not any(name in listed() for name in names)
-    # One of a process that was killed: no process has the largest number.
-    subprocess.run(["ip", "netns", "add", "snm-4194304-0-left"], check=True)
-    with namespaces(["next"]):
-        assert "snm-4194304-0-left" not in listed()

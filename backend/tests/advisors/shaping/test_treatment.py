@@ -12,8 +12,8 @@ from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.treatment import Mixed, Treatment, TreatmentVerdict, by_class, by_size
 from sinemora.advisors.shaping.schemas import PacketTreatmentRead, TreatmentCreate
 from sinemora.advisors.shaping.service import treatment_of
-from sinemora.labs.shaping_lab.namespaces import RECEIVER, Row
 from tests.advisors.shaping.queues import FULL, classes, one_queue
+from tests.advisors.shaping.row import RECEIVER, Row
 from tests.api_clients import Member
 from tests.terminal import commands, listening
 

@@ -8,7 +8,7 @@ import { strings } from './strings'
 
 export type Named<T> = T & { name: string }
 
-/** Files of bursts have 1 MB, of studies 0.1 MB; a browser stalls on much larger text. */
+/** Files of bursts have 1 MB; a browser stalls on much larger text. */
 const BYTES_MAX = 8 * 1024 ** 2
 
 interface Props<T> {
@@ -16,19 +16,13 @@ interface Props<T> {
   onChange: (opened: Named<T> | null) => void
   /** Return the content of a file, null if it is none of this kind. */
   parse: (text: string) => T | null
-  /** Commands that write the file, with their labels. */
-  commands: readonly { label: string; text: string }[]
+  /** Command that sends between two VMs and writes the file. */
+  command: string
   words: { lead: string; open: string; bad: string; forget: string; used: (opened: Named<T>) => string }
 }
 
-/** Return the commands of a measurement between two VMs; `sender` writes the file. */
-export const betweenVms = (sender: string) => [
-  { label: strings.onReceiver, text: 'sinemora advise burst-receiver' },
-  { label: strings.onSender, text: sender },
-]
-
 /** Commands that measure from a terminal, and a button that opens the file that they write. */
-export function OpenedFile<T extends object>({ opened, onChange, parse, commands, words }: Props<T>) {
+export function OpenedFile<T extends object>({ opened, onChange, parse, command, words }: Props<T>) {
   const [wrong, setWrong] = useState<string | null>(null)
   async function read(file: File | null) {
     if (!file) return
@@ -43,9 +37,8 @@ export function OpenedFile<T extends object>({ opened, onChange, parse, commands
   return (
     <>
       <p className={pageStyles.lead}>{words.lead}</p>
-      {commands.map(({ label, text }) => (
-        <CopyText key={label} label={label} text={text} />
-      ))}
+      <CopyText label={strings.onReceiver} text="sinemora advise burst-receiver" />
+      <CopyText label={strings.onSender} text={command} />
       <div className={pageStyles.form}>
         <FileButton accept=".json" onChange={(file) => void read(file)}>
           {(props) => (

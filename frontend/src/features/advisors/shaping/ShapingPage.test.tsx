@@ -71,6 +71,8 @@ test('a bucket has its forecast and what it means; bursts of a file replace it',
   expect(screen.getByText('no traffic of the last two minutes')).toBeTruthy()
   await upload('{}', 'other.json')
   expect(await screen.findByText(/Not a file of bursts/)).toBeTruthy()
+  await upload(`[${' '.repeat(8 * 1024 ** 2)}]`, 'large.json')
+  expect(await screen.findByText('large.json has 8.00 MiB. A file may have at most 8.00 MiB.')).toBeTruthy()
   await upload({ trains: TRAINS }, 'bursts.json')
   expect(await screen.findByText('1 bursts of bursts.json.')).toBeTruthy()
   expect(
@@ -119,15 +121,6 @@ test('a detected bucket is saved for the VM that sent the bursts with one click'
   await userEvent.selectOptions(screen.getByLabelText('VM'), 'v')
   expect(screen.getByText('Replaces 100 Mbit/s, 125 MB.')).toBeTruthy()
   expect(screen.getByRole('button', { name: 'Replace its token bucket' })).toBeTruthy()
-})
-
-test.each([
-  [['shaping-lab'], 1],
-  [[], 0],
-])('with the laboratories %j, %i panels take a study', async (labs, panels) => {
-  mockApi({ 'GET /v1/about': { labs } })
-  await open()
-  await expect.poll(() => screen.queryAllByRole('heading', { name: 'Shaping lab' }).length).toBe(panels)
 })
 
 test('a file that is no JSON has no bursts', () => {

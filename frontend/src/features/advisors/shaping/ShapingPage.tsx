@@ -2,7 +2,6 @@ import { Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { shapingQuery } from '~/api/advisors'
-import { useHasLab } from '~/api/labs'
 import { labelled } from '~/lib/options'
 import type { Patch } from '~/lib/searchParams'
 import { formatCount } from '~/lib/units'
@@ -11,9 +10,8 @@ import { LiveNumber } from '~/ui/LiveNumber'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { BucketFinding } from './BucketFinding'
-import { betweenVms, type Named, OpenedFile } from './OpenedFile'
+import { type Named, OpenedFile } from './OpenedFile'
 import { type Bursts, burstsOf, COMMUNICATIONS, FIRST, MECHANISMS, requestOf, type ShapingSearch } from './question'
-import { Study } from './Study'
 import { strings } from './strings'
 import { Tails } from './Tails'
 import { TokenBuckets } from './TokenBuckets'
@@ -26,7 +24,6 @@ interface Props {
 
 /** Token buckets, their forecast and what they mean for an application; and the retransmission tail. */
 export function ShapingPage({ search, onSearch }: Props) {
-  const hasLab = useHasLab()
   const [bursts, setBursts] = useState<Named<Bursts> | null>(null)
   const query = useQuery(shapingQuery(requestOf(search, bursts?.trains ?? null), bursts?.name ?? null))
   const number = (field: keyof typeof FIRST, label: string) => (
@@ -46,7 +43,7 @@ export function ShapingPage({ search, onSearch }: Props) {
           opened={bursts}
           onChange={setBursts}
           parse={burstsOf}
-          commands={betweenVms('SINEMORA_API_KEY=$KEY sinemora advise shaping $HOST --output bursts.json')}
+          command="SINEMORA_API_KEY=$KEY sinemora advise shaping $HOST --output bursts.json"
           words={{
             lead: strings.measureLead,
             open: strings.openFile,
@@ -97,7 +94,6 @@ export function ShapingPage({ search, onSearch }: Props) {
         {(found) => <BucketFinding found={found} search={{ ...FIRST, ...search }} bursts={bursts} />}
       </QueryResult>
       <Treatment />
-      {hasLab('shaping-lab') && <Study />}
       <TokenBuckets />
       <Tails meshId={search.mesh} onMesh={(mesh) => onSearch({ mesh })} />
     </Page>

@@ -6,7 +6,7 @@ import { formatCount } from '~/lib/units'
 import { Panel } from '~/ui/Page'
 import { QueryResult } from '~/ui/QueryResult'
 import { Notice } from '~/ui/State'
-import { betweenVms, type Named, OpenedFile } from './OpenedFile'
+import { type Named, OpenedFile } from './OpenedFile'
 import { type MixedBursts, mixedBurstsOf } from './question'
 import { strings } from './strings'
 
@@ -19,7 +19,7 @@ export function Treatment() {
         opened={bursts}
         onChange={setBursts}
         parse={mixedBurstsOf}
-        commands={betweenVms('SINEMORA_API_KEY=$KEY sinemora advise packet-treatment $HOST --output mixed.json')}
+        command="SINEMORA_API_KEY=$KEY sinemora advise packet-treatment $HOST --output mixed.json"
         words={{
           lead: strings.treatmentLead,
           open: strings.openMixed,

@@ -1,7 +1,7 @@
 /** The question of the shaping page as the address holds it, and bursts from a file. */
 
 import * as v from 'valibot'
-import type { ShapingQuestion, ShapingStudyFile, TreatmentQuestion } from '~/api/types'
+import type { ShapingQuestion, TreatmentQuestion } from '~/api/types'
 import { flag, identifier, number, searchParser } from '~/lib/searchParams'
 
 export const MECHANISMS = ['policer', 'shaper'] as const
@@ -85,43 +85,6 @@ const mixed = v.object({
   received_ns: times,
 })
 const mixedFile = v.object({ bursts: v.tuple([mixed, mixed]) })
-
-const figure = v.nullable(v.number())
-const study = v.object({
-  link_mbit: v.number(),
-  seconds: v.number(),
-  acknowledged_writes: v.boolean(),
-  delay_us: v.number(),
-  rows: v.pipe(
-    v.array(
-      v.object({
-        workload: v.string(),
-        profile: v.string(),
-        operation: v.string(),
-        count: v.number(),
-        per_s: v.number(),
-        mb_per_s: figure,
-        p50_us: figure,
-        p95_us: figure,
-        p99_us: figure,
-        p999_us: figure,
-        tail: v.object({ found: v.boolean(), evidence: v.string(), share: figure, mean_cost_ms: figure }),
-      }),
-    ),
-    v.minLength(1),
-  ),
-})
-
-/** A study of the shaping lab, as its command writes it. */
-export interface OpenedStudy {
-  study: ShapingStudyFile
-}
-
-/** Return the study of a file of `sinemora lab shape --output`, null if it is none. The API checks its values. */
-export function studyOf(text: string): OpenedStudy | null {
-  const found = contentOf(study, text)
-  return found && { study: found as ShapingStudyFile }
-}
 
 /** Return the bursts of a file of `sinemora advise shaping --output`; null if it is none. */
 export const burstsOf = (text: string): Bursts | null => contentOf(file, text)

@@ -1,1 +1,0 @@
-"""Profiles, interference, workload mixes and comparison with the source. Pure."""
