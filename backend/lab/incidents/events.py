@@ -1,14 +1,13 @@
 """Faults of a mesh, and the truth about them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lab.incidents.network import EXCHANGES, Flags, Mesh, Windows, make_mesh, quiet, store
+from lab.incidents.network import Flags, Mesh, Windows, delay, lose, make_mesh, quiet, store
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
 
 
@@ -64,7 +63,6 @@ class Scenario:
     mesh: Mesh
     windows: Windows
     truth: Truth
-    words: dict[str, Any] = field(default_factory=dict)
 
 
 def mixed(counts: Mapping[Event, int], seed: int) -> Iterator[Scenario]:
@@ -106,7 +104,7 @@ def make(event: Event, seed: int) -> Scenario:
         culprit = _culprit(event, mesh, rng)
         where = explains(culprit, mesh.zone_of)
         if event is Event.LOSS_ONLY:
-            _lose(windows, where, start, end, float(rng.uniform(0.15, 0.5)), rng)
+            lose(windows, where, start, end, float(rng.uniform(0.15, 0.5)), rng)
         else:
             shape = np.ones(end - start)
             if event is Event.SLOW_DRIFT:
@@ -152,20 +150,9 @@ def _delay(
     windows: Windows, where: Flags, start: int, rise_ns: npt.NDArray[np.floating], rng: np.random.Generator
 ) -> None:
     """Add delay to the paths: a slightly different amount to each, with noise."""
-    paths = np.flatnonzero(where)
-    own = rng.uniform(0.85, 1.15, paths.size)
-    unsteady = 1 + 0.1 * rng.standard_normal((rise_ns.size, paths.size))
-    added = (rise_ns[:, None] * own * unsteady).astype(np.float32)
-    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
-        flat = array.reshape(array.shape[0], -1)
-        flat[start : start + rise_ns.size, paths] += added
-
-
-def _lose(windows: Windows, where: Flags, start: int, end: int, share: float, rng: np.random.Generator) -> None:
-    paths = np.flatnonzero(where)
-    flat = windows.loss.reshape(windows.loss.shape[0], -1)
-    lost = rng.binomial(EXCHANGES, share, (end - start, paths.size)).astype(np.float32) / EXCHANGES
-    flat[start:end, paths] = np.where(np.isnan(flat[start:end, paths]), np.nan, lost)
+    own = rng.uniform(0.85, 1.15, int(where.sum()))
+    unsteady = 1 + 0.1 * rng.standard_normal((rise_ns.size, own.size))
+    delay(windows, where, start, rise_ns[:, None] * own * unsteady)
 
 
 def _step_clock(windows: Windows, vm: int, start: int, end: int, step_ns: float, rng: np.random.Generator) -> None:
@@ -220,6 +207,4 @@ def _shake(windows: Windows, start: int, end: int, sd_ns: float, rng: np.random.
     course = np.cumsum(rng.standard_normal(steps)) / np.sqrt(steps)
     course *= rng.uniform(0.5, 1.2) / max(1e-9, float(np.abs(course).max()))
     ends = np.minimum(1.0, np.minimum(np.arange(steps), np.arange(steps)[::-1]) / 12)
-    added = (course * ends * sd_ns).astype(np.float32)[:, None, None]
-    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
-        array[start:end] += added
+    delay(windows, np.ones(windows.loss.shape[1:], bool), start, (course * ends * sd_ns)[:, None])

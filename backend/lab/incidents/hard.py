@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from lab.incidents.network import EXCHANGES, Flags, Mesh, Windows, quiet, store
+from lab.incidents.network import Flags, Mesh, Windows, delay, lose, quiet, store
 from lab.incidents.traces import TRACES
 from lab.incidents.trial import Incident
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
@@ -56,6 +56,9 @@ class Case:
     sharp: bool = True
 
 
+Maker = Callable[[Hard, Mesh, np.random.Generator], Case]
+
+
 def make_case(kind: Hard, seed: int) -> Case:
     """Return a case; the same arguments give the same one."""
     rng = np.random.default_rng([seed, 1 + list(Hard).index(kind), 41])
@@ -76,7 +79,7 @@ def _slow_rise(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
     return Case(kind, mesh, windows, start, start + shape.size, _of_pair(source, target), sharp=False)
 
 
-def _recurs(every: int, bad: int, deviations: float, hours: int) -> Callable[[Hard, Mesh, np.random.Generator], Case]:
+def _recurs(every: int, bad: int, deviations: float, hours: int) -> Maker:
     def make(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
         """Slow a path in `bad` of `every` windows, both directions if seldom."""
         start = 420 + int(rng.integers(30))
@@ -92,13 +95,17 @@ def _recurs(every: int, bad: int, deviations: float, hours: int) -> Callable[[Ha
     return make
 
 
-def _early(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-    """Slow a VM by 30 deviations in the first twenty minutes of its mesh."""
-    start = int(rng.integers(6 * 7, 6 * 18))
-    windows = quiet(mesh, start + HOUR, rng)
-    culprit = Culprit(Suspect.VM, int(rng.integers(mesh.size)))
-    _raise(windows, explains(culprit, mesh.zone_of), start, np.full(HOUR // 2, 30 * mesh.trace.usual_sd_us))
-    return Case(kind, mesh, windows, start, start + HOUR // 2, (culprit,))
+def _slow_vm(starts: tuple[int, int], deviations: tuple[int, int]) -> Maker:
+    def make(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
+        """Slow a VM for half an hour."""
+        start = int(rng.integers(*starts))
+        windows = quiet(mesh, start + HOUR, rng)
+        culprit = Culprit(Suspect.VM, int(rng.integers(mesh.size)))
+        rise_us = rng.uniform(*deviations) * mesh.trace.usual_sd_us
+        _raise(windows, explains(culprit, mesh.zone_of), start, np.full(HOUR // 2, rise_us))
+        return Case(kind, mesh, windows, start, start + HOUR // 2, (culprit,))
+
+    return make
 
 
 def _egress_loss(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
@@ -122,26 +129,13 @@ def _spike_then_loss(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
     return case
 
 
-def _losing(
-    kind: Hard, mesh: Mesh, rng: np.random.Generator, culprit: Culprit, loss: tuple[float, int], after: int = HOUR
-) -> Case:
+def _losing(kind: Hard, mesh: Mesh, rng: np.random.Generator, culprit: Culprit, loss: tuple[float, int]) -> Case:
     share, lasts = loss
     start = 420 + int(rng.integers(30))
-    windows = quiet(mesh, start + lasts + after, rng)
-    paths = np.flatnonzero(explains(culprit, mesh.zone_of) & ~np.eye(mesh.size, dtype=bool))
-    flat = windows.loss.reshape(windows.loss.shape[0], -1)
-    flat[start : start + lasts, paths] = rng.binomial(EXCHANGES, share, (lasts, paths.size)) / EXCHANGES
+    windows = quiet(mesh, start + lasts + HOUR, rng)
+    where = explains(culprit, mesh.zone_of) & ~np.eye(mesh.size, dtype=bool)
+    lose(windows, where, start, start + lasts, share, rng)
     return Case(kind, mesh, windows, start, start + lasts, (culprit,))
-
-
-def _sick_vm(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-    """Slow a VM by 4 to 12 deviations for half an hour."""
-    start = 420 + int(rng.integers(30))
-    windows = quiet(mesh, start + HOUR, rng)
-    culprit = Culprit(Suspect.VM, int(rng.integers(mesh.size)))
-    rise_us = rng.uniform(4, 12) * mesh.trace.usual_sd_us
-    _raise(windows, explains(culprit, mesh.zone_of), start, np.full(HOUR // 2, rise_us))
-    return Case(kind, mesh, windows, start, start + HOUR // 2, (culprit,))
 
 
 def _among_spikes(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
@@ -163,21 +157,19 @@ def _among_spikes(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
     if rng.random() < 0.5:
         _raise(windows, where, start, np.full(HOUR // 2, 8 * mesh.trace.usual_sd_us))
     else:
-        rows = np.ix_(np.arange(start, start + HOUR // 2), np.flatnonzero(where))
-        flat = windows.loss.reshape(windows.loss.shape[0], -1)
-        flat[rows] = rng.binomial(EXCHANGES, 0.3, (HOUR // 2, int(where.sum()))) / EXCHANGES
+        lose(windows, where, start, start + HOUR // 2, 0.3, rng)
     return Case(kind, mesh, windows, start, start + HOUR // 2, culprits)
 
 
-_MAKERS: dict[Hard, Callable[[Hard, Mesh, np.random.Generator], Case]] = {
+_MAKERS: dict[Hard, Maker] = {
     Hard.SLOW_RISE: _slow_rise,
     Hard.TWO_OF_TWELVE: _recurs(12, 2, 12, 1),
     Hard.ONE_OF_SIXTY: _recurs(60, 1, 10, 6),
-    Hard.EARLY: _early,
+    Hard.EARLY: _slow_vm((42, 108), (30, 30)),  # in the first twenty minutes of a mesh
     Hard.EGRESS_LOSS: _egress_loss,
     Hard.VM_LOSS: _vm_loss,
     Hard.SPIKE_THEN_LOSS: _spike_then_loss,
-    Hard.SICK_VM: _sick_vm,
+    Hard.SICK_VM: _slow_vm((420, 450), (4, 12)),
     Hard.AMONG_SPIKES: _among_spikes,
 }
 
@@ -201,10 +193,7 @@ def _path(mesh: Mesh, source: int, target: int) -> Flags:
 
 def _raise(windows: Windows, where: Flags, start: int, rise_us: Sequence[float] | np.ndarray) -> None:
     """Add a delay (µs, by window) to the paths."""
-    added = (np.asarray(rise_us)[:, None] * 1000).astype(np.float32)
-    paths = np.flatnonzero(where)
-    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
-        array.reshape(array.shape[0], -1)[start : start + added.shape[0], paths] += added
+    delay(windows, where, start, np.asarray(rise_us)[:, None] * 1000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,21 @@ def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0, *,
     return windows
 
 
+def delay(windows: Windows, where: Flags, start: int, added_ns: npt.NDArray[np.floating]) -> None:
+    """Add to the delays of the paths from a window on; `added_ns`: a row for each window, of all paths or of one."""
+    paths = np.flatnonzero(where)
+    for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
+        array.reshape(array.shape[0], -1)[start : start + len(added_ns), paths] += added_ns.astype(np.float32)
+
+
+def lose(windows: Windows, where: Flags, start: int, end: int, share: float, rng: np.random.Generator) -> None:
+    """Let paths lose a share of their packets from a window to before another."""
+    paths = np.flatnonzero(where)
+    flat = windows.loss.reshape(windows.loss.shape[0], -1)
+    lost = rng.binomial(EXCHANGES, share, (end - start, paths.size)).astype(np.float32) / EXCHANGES
+    flat[start:end, paths] = np.where(np.isnan(flat[start:end, paths]), np.nan, lost)
+
+
 def store(windows: Windows) -> None:
     """Give the delays the resolution of the store, in place, and their order."""
     np.maximum(windows.p90_ns, windows.median_ns, out=windows.p90_ns)

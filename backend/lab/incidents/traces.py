@@ -16,9 +16,11 @@ delays over 500 µs, which the spikes share. GCE-USW-3 has a largest delay of 39
 itself, and this trace has none here.
 """
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +28,9 @@ import numpy.typing as npt
 from sinemora.measurements.latency_budget import published
 
 SPIKE_US = 500.0
-LOSS = {
-    "EC2-EUW": (2.028e-4, 11.198e-4),
-    "EC2-USW": (1.06e-4, 8.324e-4),
-    "GCE-EUW": (0.463e-4, 8.3e-4),
-    "GCE-USW": (0.476e-4, 8.373e-4),
-    "Azure-UKW": (2.45e-4, 16.533e-4),
-    "Azure-USW": (1.244e-4, 11.123e-4),
-}
-"""Mean and largest loss of an hour by data centre (table 4.4); of GCE-EUW the median day and, outside its disturbance,
-three messages of 3,600 (section 4.6).
-"""
+_SOURCE = tomllib.loads(Path(__file__).with_name("traces.toml").read_text("utf-8"))
+LOSS = {name: (row["loss_mean"], row["loss_most"]) for name, row in _SOURCE["data_centres"].items()}
+"""Mean and largest loss of an hour by data centre."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,46 +87,15 @@ class Trace:
         return np.array([delays, (0.5, 0.01, 0.001, 1 / self.lasted.total_seconds())])
 
 
-_WANDER_US = {
-    "EC2-EUW": (5.44, 15.34, 22.67),
-    "EC2-USW": (4.59, 12.42, 18.31),
-    "GCE-EUW": (0.76, 2.84, 4.63),
-    "GCE-USW": (0.76, 2.84, 4.63),
-    "Azure-UKW": (7.42, 16.6, 20.29),
-    "Azure-USW": (4.49, 9.63, 12.17),
-}
-# Start (UTC), length and spikes; the delays are those of the latency budget.
-_COURSES = {
-    "EC2-EUW-1": ("2017-11-06 14:43:20", timedelta(7, hours=0, minutes=3, seconds=10), 19),
-    "EC2-EUW-2": ("2017-11-06 14:43:22", timedelta(5, hours=15, minutes=12, seconds=50), 90),
-    "EC2-EUW-3": ("2017-11-06 14:43:24", timedelta(5, hours=17, minutes=28, seconds=36), 48),
-    "EC2-USW-1": ("2017-11-07 12:56:48", timedelta(5, hours=10, minutes=8, seconds=30), 7),
-    "EC2-USW-2": ("2017-11-07 12:56:50", timedelta(5, hours=12, minutes=50, seconds=25), 12),
-    "EC2-USW-3": ("2017-11-07 12:56:52", timedelta(5, hours=1, minutes=4, seconds=16), 5),
-    "GCE-EUW-1": ("2017-10-16 14:11:06", timedelta(7, hours=0, minutes=0, seconds=0), 237),
-    "GCE-EUW-2": ("2017-10-16 14:10:59", timedelta(6, hours=4, minutes=45, seconds=41), 216),
-    "GCE-EUW-3": ("2017-10-16 14:10:51", timedelta(7, hours=0, minutes=3, seconds=9), 243),
-    "GCE-USW-1": ("2017-10-16 16:38:32", timedelta(7, hours=0, minutes=2, seconds=57), 16),
-    "GCE-USW-2": ("2017-10-16 16:39:15", timedelta(7, hours=0, minutes=2, seconds=14), 1),
-    "GCE-USW-3": ("2017-10-16 16:41:33", timedelta(6, hours=23, minutes=59, seconds=56), 1),
-    "Azure-UKW-1": ("2017-09-13 15:51:29", timedelta(6, hours=23, minutes=45, seconds=10), 2380),
-    "Azure-UKW-2": ("2017-09-13 15:51:33", timedelta(6, hours=17, minutes=11, seconds=17), 3979),
-    "Azure-UKW-3": ("2017-09-13 15:51:40", timedelta(6, hours=23, minutes=59, seconds=59), 134),
-    "Azure-USW-1": ("2017-09-13 15:26:09", timedelta(6, hours=23, minutes=8, seconds=41), 1),
-    "Azure-USW-2": ("2017-09-13 15:26:11", timedelta(7, hours=0, minutes=0, seconds=0), 3),
-    "Azure-USW-3": ("2017-09-13 15:26:16", timedelta(6, hours=23, minutes=59, seconds=59), 4),
-}
-
-
 def _traces() -> Iterator[Trace]:
     for listed in published.traces():
-        started_at, lasted, spikes = _COURSES.get(listed.name, ("", timedelta(), 0))
-        if started_at.startswith(listed.started_on):
-            start = datetime.fromisoformat(started_at).replace(tzinfo=UTC)
+        course = _SOURCE["traces"].get(listed.name)
+        if course is not None and f"{course['started_at']:%Y-%m-%d}" == listed.started_on:
             delays_ns = (listed.p50_ns, listed.p99_ns, listed.p999_ns, listed.max_ns, listed.sd_ns)
             p50, p99, p999, most, sd = (ns / 1000 for ns in delays_ns)
-            wander_us = _WANDER_US[listed.name.rsplit("-", 1)[0]]
-            yield Trace(listed.name, start, lasted, p50, p99, p999, most, sd, spikes, wander_us)
+            wander_us = tuple(_SOURCE["data_centres"][listed.name.rsplit("-", 1)[0]]["wander_us"])
+            start, lasted = course["started_at"], timedelta(seconds=course["lasted_s"])
+            yield Trace(listed.name, start, lasted, p50, p99, p999, most, sd, course["spikes"], wander_us)
 
 
 TRACES = tuple(_traces())
