@@ -162,7 +162,7 @@ bench-ui: ## How fast and how right the console is in a browser (some groups: ON
 bench-security: ## What keeps others out and what stops the API (some groups: ONLY=fuzz; other requests: SEED=2; fewer: REQUESTS=20000)
 	$(PREPARE) bench-security >&2
 	@ONLY="$(ONLY)" SEED="$(SEED)" REQUESTS="$(REQUESTS)" $(RUN) --in backend python -m lab.benchmarks.security
-bench-scale: ## What an upgrade under load costs, and whether the capacity model holds (one group: ONLY=upgrade; from PREVIOUS=COMMIT)
+bench-scale: ## What an upgrade under load costs, and whether the capacity model holds (one group: ONLY=pairs; from PREVIOUS=COMMIT)
 	$(PREPARE) bench-scale >&2
 	@ONLY="$(ONLY)" PREVIOUS="$(PREVIOUS)" $(RUN) --in backend python -m lab.benchmarks.scale
 bench-first-hour: ## How soon a new installation shows something, and what the command line costs (one group: ONLY=install)

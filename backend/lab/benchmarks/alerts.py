@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
-import httpx2
 import numpy as np
 
 from lab.benchmarks.alerting import ends, late
@@ -28,7 +27,7 @@ from lab.benchmarks.alerting.locks import Contention
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
 from lab.benchmarks.figures import comment, finish, report, selected
-from lab.benchmarks.storing.product import key_of, running
+from lab.benchmarks.storing.product import running
 from lab.incidents.events import HARMLESS, Event, mixed
 from lab.incidents.hard import ONE_CAUSE, WEAK, Case, Hard, Verdict, judge_case, make_case
 from lab.incidents.traces import TRACES
@@ -303,14 +302,10 @@ def evaluators() -> None:
         meshes, database = late.meshes_per_core(stack, MESHES, 6)
         more = {"meshes": MESHES, "vms": 10, "database_share": round(database, 2)}
         report("alerts_meshes_per_core_window", round(meshes), **more)
-        secret = key_of(stack.tenant_id, "write")
-
-        def send(method: str, path: str, body: object) -> int:
-            headers = {"Authorization": f"Bearer {secret}", "If-Match": "*"}
-            return httpx2.request(method, stack.url(path), json=body, headers=headers, timeout=60).status_code
-
         worlds = [stack.world(f"locks-{number}", 3).mesh_id for number in range(40)]
-        contention = Contention(send, stack.tenant_id, worlds, SEED)
+        contention = Contention(
+            lambda method, path, body: stack.call(method, path, body, "*")[0], stack.tenant_id, worlds, SEED
+        )
         deadlocks = contention.run(PAIRS)
         statuses = {str(status): count for status, count in sorted(contention.statuses.items())}
         report("alerts_deadlocks", deadlocks, pairs=PAIRS, statuses=statuses, seed=SEED)

@@ -4,14 +4,14 @@ Reports go through the real API of agents, from a simulated fleet that keeps wha
 again.
 
     make bench-scale                 everything
-    make bench-scale ONLY=upgrade    one group: upgrade, pairs, capacity or neighbours
+    make bench-scale ONLY=pairs      one group: pairs, capacity or neighbours
 """
 
 from lab.benchmarks import figures
-from lab.benchmarks.scaling import capacity, neighbours, pairs, upgrade
+from lab.benchmarks.scaling import capacity, neighbours, pairs
 from lab.benchmarks.storing.product import running
 
-GROUPS = {"upgrade": upgrade.upgrade, "pairs": pairs.pairs, "capacity": capacity.capacity}
+GROUPS = {"pairs": pairs.pairs, "capacity": capacity.capacity}
 
 
 def main() -> None:

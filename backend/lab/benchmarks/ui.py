@@ -17,23 +17,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lab.benchmarks import figures
-from lab.benchmarks.alerting.load import Timed, TimedLoad
 from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.network import Network
 from lab.benchmarks.showing.sights import sights_of
 from lab.benchmarks.store import fill, fill_zones, make_partitions
 from lab.benchmarks.storing.product import OWNER, Product, World, running
-from lab.benchmarks.storing.worlds import reports, request_at
+from lab.soak.senders import RepeatingFleet
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import ROLLED, Tier
 from sinemora.operations.embedded.simulated import play, tenant
@@ -42,8 +37,6 @@ from sinemora.operations.embedded.simulated.world import make_world
 
 ROOT = Path(__file__).parents[3]
 WINDOW_S = 10
-LIVE_S = 900
-"""Time for which the mesh of 300 VMs reports: longer than the run."""
 VMS_LISTED = 2_000
 GROUPS = ("speed", "pages", "faults", "clicks", "heap")
 # The product forgets the settings of this process.
@@ -71,28 +64,6 @@ def month(world: World) -> None:
     fill(world, Tier.HOUR, [hour - 3600], WINDOW_S)
     fill_zones(world, Tier.DAY, [day - 86_400 * ago for ago in range(1, 31)], WINDOW_S)
     fill_zones(world, Tier.HOUR, [hour - 3600 * ago for ago in range(1, 721)], WINDOW_S)
-
-
-def live(world: World) -> list[Timed]:
-    """Return reports of the next windows: each VM repeats the same distribution."""
-    rng = np.random.default_rng(5)
-    start_s = int(time.time()) // WINDOW_S * WINDOW_S
-    requests: list[Timed] = []
-    for message, credential in zip(reports(world), world.credentials, strict=True):
-        for number in range(LIVE_S // WINDOW_S):
-            request = request_at(credential, message, start_s + WINDOW_S * number)
-            requests.append((start_s + WINDOW_S * (number + 1) + rng.uniform(0, 2), request))
-    return requests
-
-
-@contextmanager
-def reporting(product: Product, world: World) -> Iterator[None]:
-    """Send reports of a mesh while the block runs."""
-    load = TimedLoad(product.port, live(world))
-    try:
-        yield
-    finally:
-        comment(str(load.stop()))
 
 
 def measure(product: Product, group: str, sign_in: tuple[str, str] | None = None, **more: object) -> dict[str, float]:
@@ -130,8 +101,11 @@ def speed(product: Product) -> None:
     world = filled(product, 300, 12)
     filled(product, 1000, 24)
     product.world("rest", VMS_LISTED - 1400)
-    with reporting(product, world):
+    fleet = RepeatingFleet(product.port, [world]).start()
+    try:
         found = measure(product, "all")
+    finally:
+        comment(f"{len(fleet.stop(give_up=True).acknowledged)} reports meanwhile")
     figures.report("ui_values_ratio_to_svg_300", found["ui_values_ms_1000"] / found["ui_svg_ms_300"])
 
 

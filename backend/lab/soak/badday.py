@@ -16,14 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.benchmarks.alerting.stack import WINDOW_S
 from lab.benchmarks.figures import comment, finish, report
 from lab.soak import faults, store
 from lab.soak import neighbours as other
 from lab.soak import product_faults as own
-from lab.soak.day import SLOW_WINDOWS, Day, day
+from lab.soak.day import Day, day
+from lab.soak.fleet import WINDOW_S
 from lab.soak.outages import gap_s
 from lab.soak.product_faults import Disk, Lasts
+from lab.soak.senders import SLOW_WINDOWS
 
 OUTCOMES = Path(__file__).resolve().parents[3] / ".tools" / "logs" / "badday.json"
 STOPPED_S, HELD_S = 90.0, 30.0
@@ -139,7 +140,7 @@ def run(running: Day, name: str) -> Trial:
     running.trials += 1
     start_s = (int(time.time()) // WINDOW_S + 1) * WINDOW_S
     bad_s = start_s + WINDOW_S
-    running.small.faults = {vm: (target, start_s)}
+    running.small.slow_down(vm, target, start_s)
     running.wrong.clear()
     before = sum(len(record.acknowledged) for record in running.records().values())
     began_at = time.time()

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
 
 from lab import embedded_product
-from lab.benchmarks.alerting.stack import WINDOW_S, Agents, Listener
+from lab.benchmarks.alerting.stack import Listener, fire_at_once
 from lab.benchmarks.figures import comment
 from lab.benchmarks.storing.product import World, key_of, make_world
 from lab.embedded_product import EmbeddedProduct
@@ -24,17 +23,14 @@ from lab.soak.faults import QUEUE_REPORTS
 from lab.soak.fleet import Fleet, Record
 from lab.soak.product_faults import Disk, small_disk
 from lab.soak.readers import Reader
-from lab.soak.senders import LiveFleet
+from lab.soak.senders import FaultyFleet
 from sinemora.access.tenants.service import create_owner
-from sinemora.alerts.models import AlertRouting, Receiver, ReceiverKind
 from sinemora.alerts.rules.service import create_default_rules
 from sinemora.kit.config import Settings
 from sinemora.kit.db import dispose, tenant_session
-from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.operations.embedded.services import use_settings_of
 from sinemora_client.commands import Terminal
 
-SLOW_WINDOWS = 3
 _SMALL_VMS = 8
 """VMs of the small tenant. Each trial has a path of its own: one that returns before its end was told has no notice."""
 _STEADY_VMS, _BEHIND_VMS, _BURST_VMS = 10, 3, 50
@@ -42,41 +38,6 @@ _SETTLED_S = 35.0
 _STARTED_S = 600.0
 OWNER = "small@sinemora.example"
 """The owner of the small tenant, with the password of the demonstration's."""
-
-
-class _Windows(list[Report]):
-    """Windows of one agent by number: slow towards a peer while a fault lasts, else quiet."""
-
-    def __init__(self, fleet: "FaultyFleet", vm: int) -> None:
-        super().__init__(fleet.agents.quiet(vm) for _ in range(3))
-        self._fleet, self._vm = fleet, vm
-
-    def __len__(self) -> int:
-        return 1 << 40  # every number of a window is its own
-
-    def __getitem__(self, number: Any) -> Any:
-        fault = self._fleet.faults.get(self._vm)
-        started_at_s = self._fleet.start_of(number)
-        if fault and fault[1] <= started_at_s < fault[1] + SLOW_WINDOWS * WINDOW_S:
-            return self._fleet.agents.slow(self._vm, fault[0])
-        return super().__getitem__(number % 3)
-
-
-class FaultyFleet(LiveFleet):
-    """Live agents; `faults`: by agent the peer towards which it is slow, and the start of the first slow window."""
-
-    def __init__(self, port: int, world: World) -> None:
-        self.agents = Agents(world, seed=1)
-        self.faults: dict[int, tuple[int, int]] = {}
-        self.pairs = [(vm, int(target)) for vm in range(len(world.vm_keys)) for target in self.agents.targets[vm]]
-        super().__init__(port, world)
-
-    def start_of(self, number: int) -> int:
-        """Return the start of a window by its number, Unix s."""
-        return self._start(number)
-
-    def _reports(self) -> list[list[Report]]:
-        return [_Windows(self, vm) for vm in range(len(self._world.vm_keys))]
 
 
 @dataclass
@@ -196,12 +157,8 @@ def watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Lis
     """Give a mesh a rule that fires on one slow window, and a receiver of its notices."""
     with tenant_session(tenant_id) as session:
         create_default_rules(session, world.mesh_id)
-        session.add(Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": listener.url}))
-        session.add(AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}}))
-    above = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 4e6}
-    rule: dict[str, Any] = {"mesh_id": str(world.mesh_id), "name": "Above four milliseconds", "condition": above}
-    rule |= {"severity": "critical", "windows_x": 1, "windows_y": 1, "sources_min": 1, "hold_s": 0, "keep_firing_s": 0}
-    Terminal(product.address, key_of(tenant_id, "write")).read("/v1/alert-rules", rule)
+        listener.told_of_all(session)
+    fire_at_once(Terminal(product.address, key_of(tenant_id, "write")), world.mesh_id, severity="critical")
 
 
 @contextmanager

@@ -104,6 +104,11 @@ class Fleet:
         """Return the reports that each sender repeats, in turn, with other windows."""
         return [[message] for message in reports(self._world)]
 
+    def _message(self, number: int, count: int) -> Report | None:
+        """Return the report of a sender about a window by its number; None when it reports no more."""
+        messages = self._messages[number]
+        return messages[count % len(messages)]
+
     async def _run(self) -> None:
         began_s = time.monotonic()
         await asyncio.gather(*(self._send(number, began_s) for number in range(len(self._messages))))
@@ -117,14 +122,15 @@ class Fleet:
         return began_s + self._every_s * (number / len(self._messages) + count) - time.monotonic()
 
     async def _send(self, number: int, began_s: float) -> None:
-        messages = self._messages[number]
         credential, vm_key = self._world.credentials[number], self._world.vm_keys[number]
         line = Line(self.port, self._tls)
         for count in itertools.count():
+            message, start = self._message(number, count), self._start(count)
+            if message is None:
+                break
+            request = request_at(credential, message, start)
             if not await self._until_due(number, count, began_s):
                 break
-            message, start = messages[count % len(messages)], self._start(count)
-            request = request_at(credential, message, start)
             sent_at, sent_s, attempts = time.time(), time.monotonic(), 0
             while not self._given_up.is_set() and not await self._attempt(line, request):
                 attempts += 1

@@ -21,10 +21,9 @@ from lab.benchmarks.storing.product import key_of, make_world
 from lab.soak.day import Day, http
 from lab.soak.fleet import Fleet
 from lab.soak.product_faults import Lasts
-from lab.soak.senders import LiveFleet
+from lab.soak.senders import LiveFleet, RepeatingFleet
 from sinemora.alerts.rules.service import create_default_rules
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.measurements.ingest.agent_pb2 import Report
 
 Answer = Callable[[socket.socket], None]
 _PROXY_AWAY_S = 15.0
@@ -39,17 +38,11 @@ def neighbours(running: Day, vms: int, meshes: int) -> Iterator[Lasts]:
             world = make_world(tenant_id, f"many-{number}", vms, zones=3)
             with tenant_session(tenant_id) as session:
                 create_default_rules(session, world.mesh_id)
-            fleet = LiveFleet(running.product.port, world) if meshes > 1 else _Large(running.product.port, world)
+            port = running.product.port
+            fleet = LiveFleet(port, world) if meshes > 1 else RepeatingFleet(port, [world])
             ends.callback(fleet.stop, give_up=True)
             fleet.start()
         yield lambda: True
-
-
-class _Large(LiveFleet):
-    """Live agents that repeat one window each, since thousands of different ones take long to prepare."""
-
-    def _reports(self) -> list[list[Report]]:
-        return Fleet._reports(self)
 
 
 @contextmanager

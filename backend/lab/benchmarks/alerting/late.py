@@ -13,21 +13,22 @@ import numpy as np
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from lab.benchmarks.storing.product import Product, World
+from lab.benchmarks.alerting.stack import fire_at_once
+from lab.benchmarks.storing.product import Product, World, key_of
 from lab.benchmarks.storing.worlds import frame_of, frame_rows, peers, window
 from sinemora.alerts.detection import due, evaluator, late_data, rounds
 from sinemora.alerts.detection.due import BlockReports, MeshReports
 from sinemora.alerts.evaluation.engine import step
-from sinemora.alerts.evaluation.rule import Condition, Kind, Severity, Symptom, defaults
+from sinemora.alerts.evaluation.rule import Symptom, defaults
 from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
-from sinemora.alerts.models import AlertRule, Incident
+from sinemora.alerts.models import Incident
 from sinemora.alerts.rules import service as rules
-from sinemora.alerts.rules.load import condition_json
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.store import inserts
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
+from sinemora_client.commands import Terminal
 
 VMS = 6
 _TICK_S = 0.5
@@ -110,21 +111,7 @@ class StoredMesh:
         self.start_s = int(time.time() - 5400) // 10 * 10
         with tenant_session(self.tenant_id) as session:
             rules.create_default_rules(session, self.world.mesh_id)
-            session.add(
-                AlertRule(
-                    mesh_id=self.world.mesh_id,
-                    name="Above a millisecond",
-                    enabled=True,
-                    severity=Severity.WARNING,
-                    condition=condition_json(Condition(Kind.THRESHOLD, Metric.ONE_WAY_DELAY, above=1e6)),
-                    scope={},
-                    windows_x=1,
-                    windows_y=1,
-                    sources_min=1,
-                    hold_s=0,
-                    keep_firing_s=0,
-                )
-            )
+        fire_at_once(Terminal(stack.url(""), key_of(self.tenant_id, "write")), self.world.mesh_id, above_ms=1)
         keys = self.world.vm_keys
         self._quiet = [window(np.random.default_rng(at), key, peers(keys, at)) for at, key in enumerate(keys)]
 

@@ -27,19 +27,17 @@ import numpy as np
 
 from lab import embedded_product
 from lab.benchmarks import figures
-from lab.benchmarks.alerting.stack import WINDOW_S, Listener
+from lab.benchmarks.alerting.stack import Listener
 from lab.benchmarks.figures import comment
 from lab.benchmarks.store import fill
 from lab.benchmarks.storing.product import World, key_of, make_world
-from lab.benchmarks.storing.worlds import reports
 from lab.embedded_product import EmbeddedProduct
-from lab.soak.day import FaultyFleet, use_settings, watch
-from lab.soak.fleet import Fleet
-from lab.soak.senders import LiveFleet
+from lab.soak.day import use_settings, watch
+from lab.soak.fleet import WINDOW_S, Fleet
+from lab.soak.senders import FaultyFleet, RepeatingFleet
 from sinemora.access.tenants.service import create_owner
 from sinemora.alerts.rules.service import create_default_rules
 from sinemora.kit.db import tenant_session
-from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.store.tiers import Tier
 
 TURN_S, SETTLED_S, STARTED_S = 20.0, 10.0, 600.0
@@ -54,21 +52,6 @@ Times = dict[str, list[float]]
 """Times of a turn by kind, s."""
 
 
-class _Repeating(LiveFleet):
-    """Live agents of several meshes; each repeats a window, since thousands of different ones take long to prepare."""
-
-    def __init__(self, port: int, worlds: Sequence[World]) -> None:
-        self._worlds = worlds
-        keys = [key for world in worlds for key in world.vm_keys]
-        ids = [one for world in worlds for one in world.vm_ids]
-        words = [word for world in worlds for word in world.credentials]
-        first = worlds[0]
-        super().__init__(port, World(first.mesh_id, first.mesh_key, first.tenant_key, keys, ids, words))
-
-    def _reports(self) -> list[list[Report]]:
-        return [[message] for world in self._worlds for message in reports(world)]
-
-
 def _begin(work: Disturb, port: int, key: str, worlds: Sequence[World], began: Flag) -> None:
     # What a neighbour asks with is elsewhere. A session's processes share a weight of their own where the kernel groups
     # them, so the process has the lowest there, too.
@@ -80,7 +63,7 @@ def _begin(work: Disturb, port: int, key: str, worlds: Sequence[World], began: F
 
 
 def _report(port: int, _: str, worlds: Sequence[World], began: Flag) -> None:
-    fleet = _Repeating(port, worlds).start()
+    fleet = RepeatingFleet(port, worlds).start()
     time.sleep(2 * WINDOW_S)
     began.set()
     time.sleep(STARTED_S)
@@ -262,7 +245,7 @@ class _Small:
         vm, target = self._live.pairs.pop()
         names = {f"small 0-{at:04}" for at in (vm, target)}
         start_s, earlier = (int(time.time()) // WINDOW_S + 1) * WINDOW_S, len(self._listener.got)
-        self._live.faults[vm] = (target, start_s)
+        self._live.slow_down(vm, target, start_s)
         until_s = time.time() + _SLOWEST_S
         while not (
             notices := [at for at, body in self._listener.got[earlier:] if at > start_s and _is_about(body, names)]
@@ -271,7 +254,6 @@ class _Small:
                 break
             time.sleep(0.1)
         times["alerts"].append((notices[0] if notices else until_s) - start_s - WINDOW_S)
-        self._live.faults.clear()
 
 
 def _tenant(name: str, meshes: int, vms: int) -> tuple[UUID, list[World]]:

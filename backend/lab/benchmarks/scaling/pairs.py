@@ -1,7 +1,8 @@
 """Agents and backends of neighbouring releases in every pair and order: no path stops being measured.
 
 Two agents of the release before and two of this one measure each other: under the backend before, under this one after
-its migration, and once each agent has been replaced by the other release in its state folder.
+its migration, and once each agent has been replaced by the other release in its state folder. A fleet reports through
+the upgrade of the backend, which must lose no report and refuse no connection.
 """
 
 import json
@@ -18,10 +19,12 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.previous import ROOT
 from lab.benchmarks.scaling.upgrade import earlier
 from lab.benchmarks.storing.product import Product, World
+from lab.soak import store
+from lab.soak.fleet import Fleet
 from sinemora.fleet.inventory.models import Vm
 from sinemora.kit.db import tenant_session
 
-AGENTS = 4
+AGENTS, SENDERS = 4, 50
 PORT = 10_319
 WITHIN_S = 150.0
 """Longest time until all paths have a window that began after a change; the first plan takes some of it."""
@@ -30,8 +33,8 @@ WINDOWS_S = 20.0
 
 
 def pairs(product: Product) -> None:
-    """Count the pairs of agents that are not measured under some pair of releases."""
-    world = product.world("pairs", AGENTS, AGENTS)
+    """Count the pairs of agents that are not measured under some pair of releases, and reports lost in the upgrade."""
+    world, busy = product.world("pairs", AGENTS, AGENTS), product.world("upgrade", SENDERS)
     with earlier(product) as served:
         older, newer = _built(served.code.link.resolve()), _built(ROOT)
         fleet = [_Agent(product, world, served.folder, place) for place in range(AGENTS)]
@@ -39,7 +42,9 @@ def pairs(product: Product) -> None:
             for agent, binary in zip(fleet, (older, older, newer, newer), strict=True):
                 agent.start(binary)
             failed = _failed(product, world, "the backend before")
+            sending = Fleet(product.port, busy).start()
             served.upgrade()
+            record = sending.stop()
             failed += _failed(product, world, "this backend")
             for agent, binary in zip(fleet, (newer, newer, older, older), strict=True):
                 agent.stop()
@@ -49,7 +54,10 @@ def pairs(product: Product) -> None:
         finally:
             for agent in fleet:
                 agent.stop()
-    figures.report("upgrade_pairs_failed", failed + len(refused), pairs=3 * AGENTS * (AGENTS - 1), refused=refused)
+    told = {"lost_reports": len(store.missing(busy, record.acknowledged)), "no_connection": record.refused_connections}
+    wrong = failed + len(refused) + sum(told.values())
+    told |= {"acknowledged": len(record.acknowledged), "pairs": 3 * AGENTS * (AGENTS - 1)}
+    figures.report("upgrade_pairs_failed", wrong, slowest_report_s=record.slowest_s, refused=refused, **told)
 
 
 class _Agent:

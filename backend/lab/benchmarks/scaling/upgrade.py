@@ -1,4 +1,4 @@
-"""Upgrade from the release before under load: migration, then replacement of API and worker; nothing is lost."""
+"""A product that the release before serves, and its upgrade: migration, then replacement of API and worker."""
 
 import signal
 import subprocess
@@ -12,43 +12,13 @@ from pathlib import Path
 
 from alembic import command
 
-from lab.benchmarks import figures
-from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.previous import Checkout, checked_out, newest_migration, previous_commit
+from lab.benchmarks.scaling.previous import Checkout, checked_out, previous_commit
 from lab.benchmarks.storing.product import Product
-from lab.soak import store
-from lab.soak.fleet import Fleet
 from sinemora import migrate
 from sinemora.kit.db import dispose
 from sinemora.operations.embedded.replacing import program_of
 
-SENDERS = 50
-PAUSE_S = 8.0
-
-
-def upgrade(product: Product) -> None:
-    """Serve by the release before, then migrate and replace API and worker while a fleet reports."""
-    world = product.world("upgrade", SENDERS)
-    with earlier(product) as served:
-        fleet = Fleet(product.port, world).start()
-        time.sleep(PAUSE_S)
-        migration_s = served.upgrade()
-        time.sleep(PAUSE_S)
-        record = fleet.stop()
-    missing, code = store.missing(world, record.acknowledged), served.code
-    comment(
-        f"from {code.commit[:12]} ({code.migration}) to {newest_migration('HEAD')}: migrated in"
-        f" {migration_s:.1f} s, {len(record.acknowledged)} reports acknowledged, {record.sent_again} sent again,"
-        f" {record.broken_connections} connections broken, {record.refused_reports} answered with an error"
-    )
-    figures.report(
-        "scale_rolling_upgrade_lost_reports",
-        len(missing),
-        acknowledged=len(record.acknowledged),
-        refused_reports=record.refused_reports,
-    )
-    figures.report("scale_rolling_upgrade_refused_connections", record.refused_connections)
-    figures.report("scale_rolling_upgrade_slowest_report_s", record.slowest_s)
+_PAUSE_S = 8.0
 
 
 @dataclass
@@ -60,19 +30,18 @@ class Earlier:
     code: Checkout
     worker: "subprocess.Popen[bytes]"
 
-    def upgrade(self) -> float:
-        """Migrate, then replace API and worker by this release. Return how long the migration took, s."""
-        began = time.monotonic()
+    def upgrade(self) -> None:
+        """Migrate, then replace API and worker by this release, with pauses in which both serve."""
+        time.sleep(_PAUSE_S)
         self.code.switch()
         line = [self.code.python, "-m", "sinemora.migrate"]
         subprocess.run(line, cwd=self.folder, env=self.code.environment, check=True)
-        migration_s = time.monotonic() - began
-        time.sleep(PAUSE_S)  # the programs of the release before serve with the new schema
+        time.sleep(_PAUSE_S)  # the programs of the release before serve with the new schema
         self.product.api.send_signal(signal.SIGHUP)
         _while_replaced(self.product)
         self.stop_worker()
         self.worker = _worker(self.folder, self.code)
-        return migration_s
+        time.sleep(_PAUSE_S)
 
     def stop_worker(self) -> None:
         """End the worker."""

@@ -15,14 +15,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
+import httpx2
 import psutil
 
 from sinemora import migrate, tables
 from sinemora.access.api_keys.models import ApiKey
+from sinemora.access.signin.sessions import Browser, open_session
 from sinemora.access.tenants.access import CSRF_HEADER, SESSION_COOKIE, cookie_name
-from sinemora.access.tenants.models import BrowserSession, Membership, Role, User
+from sinemora.access.tenants.models import Membership, Method, Role, User
 from sinemora.access.tenants.service import create_owner
 from sinemora.fleet.inventory.models import Agent, Vm, Zone
 from sinemora.fleet.meshes.models import Mesh, MeshVm
@@ -60,6 +63,7 @@ class Product:
     postgres: PostgresServer
     log: Path
     api: subprocess.Popen[bytes]
+    writing: str = ""
 
     @property
     def postmaster(self) -> int:
@@ -113,6 +117,13 @@ class Product:
         with urllib.request.urlopen(request, timeout=120) as answer:
             body: bytes = answer.read()
         return body
+
+    def call(self, method: str, path: str, body: object = None, etag: str | None = None) -> tuple[int, Any]:
+        """Send a request with a key that may write; return the status and the JSON of the answer."""
+        self.writing = self.writing or key_of(self.tenant_id, "write")
+        headers = {"Authorization": f"Bearer {self.writing}"} | ({} if etag is None else {"If-Match": etag})
+        answer = httpx2.request(method, self.url(path), json=body, headers=headers, timeout=60)
+        return answer.status_code, answer.json() if answer.content else None
 
     def rss_kb(self) -> int:
         """Return the resident memory of the API."""
@@ -275,23 +286,15 @@ def key_of(tenant_id: UUID, scope: str) -> str:
 
 def session_of(tenant_id: UUID, role: Role) -> list[tuple[str, str]]:
     """Return the headers of a new person who has just signed in with a role and a second factor."""
-    secret = secrets.token_urlsafe(32)
     with system_session() as session:
         user = User(email=f"{uuid4().hex[:12]}@bench.example", password_hash="no password")
         session.add(user)
         session.flush()
-        session.add(Membership(tenant_id=tenant_id, user_id=user.id, role=role))
-        session.flush()
-        session.add(
-            BrowserSession(
-                tenant_id=tenant_id,
-                user_id=user.id,
-                secret_digest=digest(secret),
-                expires_at=datetime.now(UTC) + timedelta(hours=12),
-                second_factor=True,
-            )
-        )
-    return [("cookie", f"{cookie_name(SESSION_COOKIE)}={secret}"), (CSRF_HEADER, csrf_token(secret))]
+        member = Membership(tenant_id=tenant_id, user_id=user.id, role=role)
+        session.add(member)
+        browser = Browser("127.0.0.1", "bench")
+        opened = open_session(session, user, member, browser, Method.password, second_factor=True, known=True)
+    return [("cookie", f"{cookie_name(SESSION_COOKIE)}={opened.secret}"), (CSRF_HEADER, csrf_token(opened.secret))]
 
 
 def serve(log: Path, port: int | None = None) -> subprocess.Popen[bytes]:

@@ -39,12 +39,20 @@ def window(rng: np.random.Generator, vm_key: int, targets: npt.ArrayLike, sample
 
 
 def frame_of(
-    vm_key: int, targets: npt.ArrayLike, values: Ints, lost: npt.ArrayLike = 0, clock_error_ns: npt.ArrayLike = 500
+    vm_key: int,
+    targets: npt.ArrayLike,
+    values: Ints,
+    lost: npt.ArrayLike = 0,
+    clock_error_ns: npt.ArrayLike = 500,
+    counts: npt.ArrayLike | None = None,
 ) -> Frame:
-    """Return a frame of these delays [direction][target][exchange]; `lost`: number of additional, lost exchanges."""
-    keys = np.asarray(targets, np.int64)
-    counts, missing = np.full(keys.size, values.shape[2]), np.asarray(lost)
-    columns = columns_of(values, counts, counts + missing, missing, clock_error_ns)
+    """Return a frame of these delays [direction][target][exchange], the first `counts` of each target, all by default.
+
+    `lost`: number of additional, lost exchanges; -1: not known.
+    """
+    keys, missing = np.asarray(targets, np.int64), np.asarray(lost)
+    counts = np.broadcast_to(values.shape[2] if counts is None else counts, keys.size)
+    columns = columns_of(values, counts, np.where(missing < 0, -1, counts + missing), missing, clock_error_ns)
     (sketches,) = sketches_of(values, counts, [keys.size])
     stats = Stats(
         columns,
