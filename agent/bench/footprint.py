@@ -7,12 +7,11 @@ import os
 import statistics
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from lab.benchmarks import figures
 
 from agents import Agent, Fleet, peer
-from laboratory import Host, Lab, cpu_in_turns, cpu_percent, wait_until
+from laboratory import Host, Lab, cpu_percent, wait_until
 
 # Further addresses of a host. They are routed to it, as in a cloud's network: on one segment the kernel's table of
 # neighbours, 1,024 for all namespaces together, would limit the measurement.
@@ -35,7 +34,7 @@ def run() -> None:
         client, responders = _fleet(lab, SCHEDULE_PEERS)
         before, began = client.metrics(), time.monotonic()
         seconds = float(os.environ.get("FOOTPRINT_S", SCHEDULE_S))
-        (share,) = cpu_percent([client.process], seconds)
+        time.sleep(seconds)
         after, passed = client.metrics(), time.monotonic() - began
         names = ("exchanges_completed_total", "requests_left_out_total", "exchanges_lost_total")
         done, skipped, lost = (after[f"sinemora_agent_{name}"] - before[f"sinemora_agent_{name}"] for name in names)
@@ -47,35 +46,21 @@ def run() -> None:
             completed_percent=round(100 * done / due, 2),
             lost=lost,
         )
-        figures.report("agent_core_percent_1000x1", round(share, 2))
         _memory(client, SCHEDULE_PEERS)
 
 
 def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
     """Print the processor time of client and responder, medians over the rounds; the figure is the larger one."""
-    name = "agent_core_percent_100x1"
-    taken: dict[str, list[list[float]]] = {name: [], f"{name}_sender_pays": []}
-    for turns in cpu_in_turns(lab, [client.process, responder.process], ROUNDS, CPU_S):
-        for of, shares in zip(taken, turns, strict=True):
-            figures.comment(f"{of}: client {shares[0]:.3f} %, responder {shares[1]:.3f} % of a core")
-            taken[of].append(shares)
-    for of, rounds in taken.items():
-        client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
-        roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
-        figures.report(of, round(max(client_percent, responder_percent), 3), **roles)
+    lab.spare_senders()
+    rounds = [cpu_percent([client.process, responder.process], CPU_S) for _ in range(ROUNDS)]
+    client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
+    roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
+    figures.report("agent_core_percent_100x1", round(max(client_percent, responder_percent), 3), **roles)
 
 
 def _host_metrics(client: Agent) -> None:
     """Print the processor time of the thread that reads the host's counters, and the interface's, at every window."""
-
-    def spent_ns() -> int:
-        tasks = Path(f"/proc/{client.process.pid}/task").iterdir()
-        (reader,) = (task for task in tasks if (task / "comm").read_text().strip() == "traffic")
-        return int((reader / "schedstat").read_text().split()[0])
-
-    before_ns, began_ns = spent_ns(), time.monotonic_ns()
-    time.sleep(ROUNDS * CPU_S)
-    share = 100 * (spent_ns() - before_ns) / (time.monotonic_ns() - began_ns)
+    (share,) = cpu_percent([client.process], ROUNDS * CPU_S, "traffic")
     figures.report("agent_host_metrics_cpu_percent", round(share, 4))
 
 

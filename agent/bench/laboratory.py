@@ -10,11 +10,13 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import psutil
+from lab.waits import until
 
 # Debian's folders of system programs, which are not in a user's PATH.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -23,7 +25,6 @@ _NETWORK = "10.77"
 _SWITCH = "02:53:4d:00:00:01"
 # Long enough for a busy machine.
 PATIENCE_S = 30.0
-_LOOK_EVERY_S = 0.25
 # Time for unicast grants that were lost when interfaces changed to be requested again.
 _SETTLE_S = 2.0
 
@@ -42,13 +43,10 @@ def tool(name: str) -> str:
 
 def wait_until(what: str, holds: Callable[[], object], within_s: float = PATIENCE_S) -> None:
     """Wait until `holds` returns true; raises LabError when that takes too long."""
-    until, pause_s = time.monotonic() + within_s, 0.02
-    while not holds():
-        if time.monotonic() > until:
-            raise LabError(f"waited {within_s:.0f} s in vain for {what}")
-        time.sleep(pause_s)
-        # Many look through files or ask a process: the longer the wait, the less often.
-        pause_s = min(1.3 * pause_s, _LOOK_EVERY_S)
+    try:
+        until(holds, what, within_s)
+    except AssertionError as error:
+        raise LabError(str(error)) from None
 
 
 class Process:
@@ -81,23 +79,19 @@ class Process:
         """Return its output so far."""
         return self.log.read_text("utf-8", errors="replace")
 
-    def cpu_s(self) -> float:
-        """Return the processor time of all its threads so far, s, as precise as the kernel records it."""
-        try:
-            stats = [path.read_text() for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
-            total = sum(int(text.split()[0]) for text in stats)
-        except (OSError, IndexError, ValueError):
-            total = 0
-        if total > 0:
-            return total / 1e9
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def cpu_s(self, thread: str = "") -> float:
+        """Return the processor time of all its threads so far, or of the one of a name, s, as precise as the kernel's.
+
+        AssertionError when there is no thread of the name.
+        """
+        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        threads = [task for task in tasks if thread in ("", (task / "comm").read_text().strip())]
+        assert threads, f"{self.command[0]} has no thread {thread}"
+        return sum(int((path / "schedstat").read_text().split()[0]) for path in threads) / 1e9
 
     def rss_mib(self) -> float:
         """Return the resident memory, MiB."""
-        text = Path(f"/proc/{self.pid}/status").read_text()
-        line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
-        return int(line.split()[1]) / 1024
+        return float(psutil.Process(self.pid).memory_info().rss / 2**20)
 
     def require(self, what: str, text: str, within_s: float = PATIENCE_S) -> None:
         """Wait until `text` was printed; raises LabError with the last lines when it is not or the process ends."""
@@ -161,16 +155,12 @@ class Host:
         name = name or Path(str(command[0])).name
         return self.lab._start(self.holder.pid, command, f"{self.name}-{name}", env)
 
-    def serve(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
-        """Start a command that is in this network only: its user and files are those of the machine. Needs root."""
-        return self.lab._serve(self.holder.pid, command, f"{self.name}-{name or Path(str(command[0])).name}", env)
-
     def run(self, *command: str | Path) -> str:
         """Run a command here to its end and return what it printed; raises LabError when it fails."""
         return self.lab._run(self.holder.pid, *command)
 
     def try_as_root(self, *command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end as `serve` does, whether it fails or not. Needs root."""
+        """Run a command to its end, whether it fails or not, with the user and files of the machine. Needs root."""
         return subprocess.run(
             [*_within(self.holder.pid), *map(str, command)],
             capture_output=True,
@@ -226,31 +216,26 @@ class Lab:
         self._hosts.append(host)
         return host
 
-    def spare_senders(self, spare: bool) -> None:
-        """Set whether threads of the kernel forward the packets of hosts, as a network does behind a network card.
+    def spare_senders(self) -> None:
+        """Let threads of the kernel forward the packets of hosts, as a network does behind a network card.
 
-        Otherwise the sender's system call forwards them, which is the default of namespaces. The sender's processor
-        time then includes the bridge, the receiver's socket and waking the receiver. With `spare` the interfaces do
-        not segment packets either (UDP_SEGMENT), like most virtual network cards of clouds.
+        By default of namespaces the sender's system call forwards them: its processor time then includes the bridge,
+        the receiver's socket and waking the receiver. The interfaces do not segment packets either (UDP_SEGMENT), like
+        most virtual network cards of clouds.
         """
-        on, off = ("on", "off") if spare else ("off", "on")
         for host in self._hosts:
             # A veth pair with TCP segmentation offload delivers packets within the sender's system call.
-            host.run("ethtool", "-K", "e0", "tso", off, "tx-udp-segmentation", off)
-            self.run("ethtool", "-K", host.port, "gro", on)
-        if spare:
-            ports = " ".join(host.port for host in self._hosts)
-            each = f"for port in {ports}; do echo 1 > /sys/class/net/$port/threaded; done"
-            # The files of a namespace's interfaces need a separate mount.
-            self.run("unshare", "--mount", "sh", "-ec", f"mount -t sysfs sysfs /sys; {each}")
+            host.run("ethtool", "-K", "e0", "tso", "off", "tx-udp-segmentation", "off")
+            self.run("ethtool", "-K", host.port, "gro", "on")
+        ports = " ".join(host.port for host in self._hosts)
+        each = f"for port in {ports}; do echo 1 > /sys/class/net/$port/threaded; done"
+        # The files of a namespace's interfaces need a separate mount.
+        self.run("unshare", "--mount", "sh", "-ec", f"mount -t sysfs sysfs /sys; {each}")
+        time.sleep(_SETTLE_S)
 
     def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
         """Start a command where the bridge is (it has the address `gateway`)."""
         return self._start(self._switch.pid, command, name or Path(str(command[0])).name, env)
-
-    def serve(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
-        """Start a command where the bridge is, otherwise as outside the laboratory (see `Host.serve`)."""
-        return self._serve(self._switch.pid, command, name or Path(str(command[0])).name, env)
 
     def run(self, *command: str | Path) -> str:
         """Run a command where the bridge is, for example `tc` on the `port` of a host."""
@@ -278,9 +263,6 @@ class Lab:
 
     def _start(self, pid: int, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
         return self._begin([*_enter(pid), tool(str(command[0])), *command[1:]], name, env)
-
-    def _serve(self, pid: int, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
-        return self._begin([*_within(pid), tool(str(command[0])), *command[1:]], name, env)
 
     def _begin(self, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
         self._logs += 1
@@ -314,32 +296,10 @@ def _mortal() -> list[str]:
     return [tool("setpriv"), "--pdeathsig", "KILL", "--"]
 
 
-def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:
-    """Measure the processor time of each process over `seconds`, in percent of one processor."""
-    before = [process.cpu_s() for process in processes]
+def cpu_percent(processes: Sequence[Process], seconds: float, thread: str = "") -> list[float]:
+    """Measure the processor time of each process, or of its thread, over `seconds`, in percent of one processor."""
+    before = [process.cpu_s(thread) for process in processes]
     began = time.monotonic()
     time.sleep(seconds)
     passed = time.monotonic() - began
-    return [100 * (process.cpu_s() - used) / passed for process, used in zip(processes, before, strict=True)]
-
-
-def cpu_in_turns(
-    lab: Lab,
-    processes: Sequence[Process],
-    rounds: int,
-    seconds: float,
-    during: Callable[[bool], AbstractContextManager[None]] = lambda _: nullcontext(),
-) -> Iterator[tuple[list[float], list[float]]]:
-    """Yield the processor time of each process, percent of one processor: with senders spared, and without.
-
-    Both are measured in turns of `seconds`, so that a drift of the machine affects both, and for all processes at once.
-    Each turn is within `during`, which knows whether the sender pays.
-    """
-    for _ in range(rounds):
-        turns = []
-        for spare in (True, False):
-            lab.spare_senders(spare)
-            time.sleep(_SETTLE_S)
-            with during(not spare):
-                turns.append(cpu_percent(processes, seconds))
-        yield turns[0], turns[1]
+    return [100 * (process.cpu_s(thread) - used) / passed for process, used in zip(processes, before, strict=True)]

@@ -1,15 +1,13 @@
 """Cost of counting connections by peer and listening port: processor time of the thread that reads, and bytes sent."""
 
 import sys
-import time
-from pathlib import Path
 
 import zstandard
 from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import Report
 
 from agents import Agent, Fleet
-from laboratory import Lab, Process, wait_until
+from laboratory import Lab, cpu_percent, wait_until
 
 CONNECTIONS, MANY, PORTS = 1_000, 100_000, 10
 SECONDS = 60.0
@@ -56,9 +54,7 @@ def _measure(connections: int, figure: str) -> None:
         agent.follow([], 1, service_traffic={server.address: 2})
         counted = min(connections, 10_000)
         wait_until("a window after the first reading", lambda: len(_reports(agent)) >= 2, 150)
-        used_s, began_s = _reading_s(agent.process), time.monotonic()
-        time.sleep(SECONDS)
-        share = 100 * (_reading_s(agent.process) - used_s) / (time.monotonic() - began_s)
+        (share,) = cpu_percent([agent.process], SECONDS, "connections")
         newest = _reports(agent)[-1]
         left_out = newest.services[-1].connections_left_out
         assert left_out >= connections - counted, f"{left_out} connections were left out"
@@ -71,14 +67,6 @@ def _measure(connections: int, figure: str) -> None:
 
 def _reports(agent: Agent) -> list[Report]:
     return [report for report in agent.reports() if report.services]
-
-
-def _reading_s(process: Process) -> float:
-    """Return the processor time of the thread that reads connections, s."""
-    for folder in Path(f"/proc/{process.pid}/task").iterdir():
-        if (folder / "comm").read_text().strip() == "connections":
-            return int((folder / "schedstat").read_text().split()[0]) / 1e9
-    raise AssertionError("the agent has no thread that reads connections")
 
 
 def _bytes(report: Report) -> int:

@@ -34,7 +34,6 @@ CLASS_CASES = int(os.environ.get("CASES") or 120)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_kept: dict[str, ProcessPoolExecutor] = {}
 
 
 @dataclass(frozen=True)
@@ -68,11 +67,10 @@ def main(seed: int) -> None:
 
 def shared(work: Callable[[Item], Result], items: list[Item]) -> list[Result]:
     """Apply `work` to each item on all processors. Return the results in order."""
-    if "pool" not in _kept:
-        # One processor per process; numpy reads these when it is loaded.
-        os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
-        _kept["pool"] = ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"))
-    return list(_kept["pool"].map(work, items, chunksize=max(1, len(items) // 200)))
+    # One processor per process; numpy reads these when it is loaded.
+    os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn")) as pool:
+        return list(pool.map(work, items, chunksize=max(1, len(items) // 200)))
 
 
 def cases(rng: np.random.Generator, count: int, samples: int | None, noise: float | None) -> Iterator[Case]:

@@ -1,17 +1,15 @@
-"""Quality and speed of placement: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
+"""Quality of placement: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
 
 `ONLY=` one group: small or full.
 
 The published minimum-cost flow measures the search: preferring every machine, it is the optimum for fixed roots.
-Without a trace, jobs have the generator's sizes. Times are of a whole step, from latency to certified plan, after one
-small plan has warmed up.
+Without a trace, jobs have the generator's sizes.
 """
 
 import dataclasses
 import itertools
 import os
 import resource
-import time
 from pathlib import Path
 
 import numpy as np
@@ -74,12 +72,9 @@ def small_instances() -> None:
 def full_size() -> None:
     """Measure the published policy on a whole cluster, and the search on a tenth of it."""
     size = sizes()
-    nomora.solve(cluster(300, np.array([5, 30, 200])))
     problem = cluster(MACHINES, size)
-    for name, parameters in (("literal", Parameters()), ("aggregated", Parameters(aggregate=True))):
-        started = time.perf_counter()
+    for parameters in (Parameters(), Parameters(aggregate=True)):
         proven(nomora.solve(problem, parameters))
-        report(f"placement_full_{name}_s", time.perf_counter() - started, tasks=int(problem.jobs.size.sum()))
     quality(size[:: MACHINES // TENTH])
     report("placement_rss_mib_full", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
@@ -109,12 +104,10 @@ def quality(size: Ints) -> None:
     Roots and slots are equal. The gain depends on the curves of the few largest jobs, so report the median of five
     clusters.
     """
-    means, seconds = [], []
+    means = []
     for seed in range(1, 6):
         problem = cluster(TENTH, np.minimum(size, TENTH), seed)
-        started = time.perf_counter()
         _, placed = best.place(problem, np.ones(len(problem.jobs), np.int64))
-        seconds.append(time.perf_counter() - started)
         published, flow = (
             proven(nomora.solve(problem, parameters)).assignment
             for parameters in (Parameters(aggregate=True), _EVERY_MACHINE)
@@ -124,7 +117,6 @@ def quality(size: Ints) -> None:
     ours, theirs, bound = (float(value) for value in np.median(means, axis=0))
     report("placement_quality_task_mean_best_minus_published", ours - theirs, best=ours, published=theirs)
     report("placement_quality_task_mean_flow_minus_best", bound - ours, worst=max(flow - one for one, _, flow in means))
-    report("placement_best_tenth_s", float(np.median(seconds)), worst_s=round(max(seconds), 2))
 
 
 def mean(performance: np.ndarray, placed: Assignment) -> float:

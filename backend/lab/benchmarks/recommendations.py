@@ -81,7 +81,6 @@ class Case:
     high: float
     asked: tuple[tuple[float, float], ...]
     truth: float
-    kept: bool
 
 
 def main(seed: int, worlds: int, tenants: int) -> None:
@@ -131,9 +130,6 @@ def calibrate(seed: int, worlds: int) -> None:
         error,
         deciles=[[round(said, 3), round(came, 3), count] for said, came, count in deciles],
     )
-    kept = [case for case in everything if case.kept]
-    paid = float(np.mean([case.truth > 0 for case in kept]))
-    report("recommendations_moves_that_gained_percent", 100 * paid, moves=len(kept))
 
 
 def calibration(everything: list[Case]) -> Iterator[tuple[float, float, int]]:
@@ -176,8 +172,7 @@ def cases(item: tuple[int, int]) -> list[Case]:
             assert judged is not None  # the windows are those of `gain`
             asked.append((price, judged.probability))
         truth = true_gain(world, truths, here, there, places, later, reference_us)
-        kept = group.rejected is None
-        found.append(Case(minutes, interval.mean, interval.low, interval.high, tuple(asked), truth, kept))
+        found.append(Case(minutes, interval.mean, interval.low, interval.high, tuple(asked), truth))
     return found
 
 

@@ -6,11 +6,8 @@ make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 """
 
 import asyncio
-import importlib
 import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -23,6 +20,7 @@ from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
 from lab.benchmarks.storing.product import Product, World, key_of, running, session_of
 from lab.benchmarks.storing.programs import use_broker
+from lab.benchmarks.traffic import of_agents
 from sinemora.access.tenants.models import Role
 from sinemora.kit.config import settings
 from sinemora.main import create_app
@@ -30,7 +28,6 @@ from sinemora.main import create_app
 REQUESTS = 200_000
 STALL_S = 30.0
 ENDLESS_S = 5.0
-AGENT_BENCH = Path(__file__).resolve().parents[3] / "agent" / "bench"
 
 
 def stall(product: Product) -> None:
@@ -74,8 +71,7 @@ def limits(_: Product) -> None:
 
 def agents(_: Product) -> None:
     """Try agents with the plan of a stolen backend and with forged packets, in networks of their own."""
-    sys.path.insert(0, str(AGENT_BENCH))
-    importlib.import_module("hostile").run()
+    of_agents("hostile").run()
 
 
 def fuzz(product: Product) -> None:

@@ -13,14 +13,13 @@ import random
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -37,6 +36,7 @@ from lab.benchmarks.optimality import lift_limits, question
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.recommending.tenants import declare, small
 from lab.benchmarks.storing import product
+from lab.benchmarks.storing.programs import program
 from sinemora.applications.models import Application, Task
 from sinemora.fleet.inventory.models import Vm, Zone
 from sinemora.fleet.meshes.models import MeshVm
@@ -68,7 +68,10 @@ def main(seed: int) -> None:
             comment(words)
         valid = 100 * (1 - len(wrong) / counts["plans"])
         report("plans_valid_percent", valid, recommendations=len(found), seed=seed, **counts)
-        with _worker(Path(folder)), ThreadPoolExecutor(NOTICED) as people:
+        with ExitStack() as ends:
+            for name in ("watcher", "notifier", "worker", "mover", "beat"):
+                ends.enter_context(program(name, Path(folder)))
+            people = ends.enter_context(ThreadPoolExecutor(NOTICED))
             times_s = list(people.map(lambda at: _noticed_s(api, found[-at - 1], _APART_S * at), range(NOTICED)))
     report("applied_noticed_s", max(times_s), recommendations=len(times_s), median_s=float(np.median(times_s)))
 
@@ -220,20 +223,6 @@ def _closed(schema: Any) -> Any:
         return [_closed(one) for one in schema] if isinstance(schema, list) else schema
     known = {name: _closed(value) for name, value in schema.items()}
     return known | ({"additionalProperties": False} if isinstance(known.get("properties"), dict) else {})
-
-
-@contextmanager
-def _worker(folder: Path) -> Iterator[None]:
-    """Run a worker with its clock meanwhile, as an installation does."""
-    line = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet", "worker", "--beat"]
-    options = ["--queues=notices,fast,upkeep,bulk,watch", "--concurrency=1", f"--schedule={folder / 'beat'}"]
-    with (folder / "worker.log").open("ab") as log:
-        worker = subprocess.Popen([*line, *options], cwd=folder, stdout=log, stderr=log)
-    try:
-        yield
-    finally:
-        worker.terminate()
-        worker.wait(60)
 
 
 def _noticed_s(api: Api, answer: dict[str, Any], wait_s: float) -> float:

@@ -5,6 +5,7 @@ Only placements count that moves reach one after the other with every limit kept
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -191,35 +192,14 @@ def broken_step(tenant: Tenant, steps: Sequence[Step]) -> int | None:
 
 
 def _arrives(tenant: Tenant, at: np.ndarray, task: int, target: int) -> bool:
-    """Move a task if every limit allows it now."""
-    owner = owners(tenant)
-    mine = owner == owner[task]
-    application = tenant.applications[owner[task]]
-    takes = np.array([take for one in tenant.applications for take in one.takes])
-    source, after = at[task], at.copy()
+    """Move a task if every limit allows it now; how many moves there are is no matter of a step."""
+    after, ends = at.copy(), np.cumsum([len(one.at) for one in tenant.applications])[:-1]
     after[task] = target
-    region = tenant.regions
-    first = int(np.flatnonzero(mine)[0])
-    counts = mine & ~(application.root & (np.arange(len(at)) == first))
-    spreads = all(
-        most is None
-        or not counts[task]
-        or (_domain(after[counts], level) == _domain(np.array(target), level)).sum() <= most
-        or (source >= 0 and _domain(np.array(source), level) == _domain(np.array(target), level))
-        for level, most in enumerate(application.spread)
-    )
-    rivals = [
-        number
-        for number, one in enumerate(tenant.applications)
-        if number == application.apart_from or one.apart_from == owner[task]
+    applications = [
+        replace(one, at=here.tolist(), moves_max=None)
+        for one, here in zip(tenant.applications, np.split(at, ends), strict=True)
     ]
-    if (
-        ((takes[after == target].sum(axis=0) > tenant.room[target]) & (takes[task] > 0)).any()
-        or (application.zones and target % ZONES not in application.zones)
-        or (source >= 0 and not application.leaves_region and region[source % ZONES] != region[target % ZONES])
-        or np.isin(owner[after == target], rivals).any()
-        or not spreads
-    ):
+    if not kept(replace(tenant, applications=applications), after[None])[0]:
         return False
     at[task] = target
     return True

@@ -21,7 +21,6 @@ _TIMEOUT_S = 60
 class Attack:
     """Request that a sender repeats."""
 
-    name: str
     method: str
     path: str
     headers: dict[str, str]
@@ -30,35 +29,23 @@ class Attack:
 
 def anonymous_attacks() -> list[Attack]:
     """Return the known expensive bodies, sent without credentials."""
-    json_type = {"Content-Type": "application/json"}
+    json_type, zstd = {"Content-Type": "application/json"}, {"Content-Encoding": "zstd"}
     many = b"[" + b"[]," * 2_700_000 + b"[]]"
-    deep = b"[" * 100_000 + b"]" * 100_000
-    windows = json.dumps({"windows": [{}] * 300_000}).encode()
-    bomb = zstandard.ZstdCompressor().compress(b"\0" * 200_000_000)
-    yaml = b"[" * 120_000
+    deep = (b"[" * 100_000 + b"]" * 100_000)[:16_000]
+    windows = zstandard.compress(json.dumps({"windows": [{}] * 300_000}).encode())
+    bomb = zstandard.compress(b"\0" * 200_000_000)
+    sign_in, reports = "/v1/auth/sign-in", "/v1/agents/self/reports"
     return [
-        Attack("8 MB of empty arrays", "POST", "/v1/zones", json_type, many),
-        Attack("8 MB of empty arrays at sign-in", "POST", "/v1/auth/sign-in", json_type, many),
-        Attack("deep arrays at sign-in", "POST", "/v1/auth/sign-in", json_type, deep[:16_000]),
-        Attack("deep arrays at enrolment", "POST", "/v1/agents/enrol", json_type, deep[:16_000]),
-        Attack("a wrong password", "POST", "/v1/auth/sign-in", json_type, b'{"email": "a@b.c", "password": "x"}'),
-        Attack(
-            "a report of 300,000 windows",
-            "POST",
-            "/v1/agents/self/reports",
-            json_type | {"Content-Encoding": "zstd"},
-            zstandard.ZstdCompressor().compress(windows),
-        ),
-        Attack(
-            "a zstd bomb",
-            "POST",
-            "/v1/agents/self/reports",
-            {"Content-Type": "application/x-protobuf", "Content-Encoding": "zstd"},
-            bomb,
-        ),
-        Attack("YAML of brackets", "POST", "/v1/alert-rules/manifest", {"Content-Type": "application/yaml"}, yaml),
-        Attack("an unknown key", "GET", "/v1/zones", {"Authorization": "Bearer sm_" + "x" * 40}),
-        Attack("8 kB of a cursor", "GET", "/v1/zones?cursor=" + "a" * 8_000, {}),
+        Attack("POST", "/v1/zones", json_type, many),
+        Attack("POST", sign_in, json_type, many),
+        Attack("POST", sign_in, json_type, deep),
+        Attack("POST", "/v1/agents/enrol", json_type, deep),
+        Attack("POST", sign_in, json_type, b'{"email": "a@b.c", "password": "x"}'),
+        Attack("POST", reports, json_type | zstd, windows),
+        Attack("POST", reports, {"Content-Type": "application/x-protobuf"} | zstd, bomb),
+        Attack("POST", "/v1/alert-rules/manifest", {"Content-Type": "application/yaml"}, b"[" * 120_000),
+        Attack("GET", "/v1/zones", {"Authorization": "Bearer sm_" + "x" * 40}),
+        Attack("GET", "/v1/zones?cursor=" + "a" * 8_000, {}),
     ]
 
 
@@ -67,7 +54,7 @@ def regex_attacks(secret: str) -> list[Attack]:
     key = {"Authorization": f"Bearer {secret}"}
     patterns = ("([a-z_]+)+!", "(..?)+!", "(a|a)*b", "(x+x+)+y", "(((a{1,20}){1,20}){1,20})")
     queries = [f'{{__name__=~"{pattern}", mesh=~"{pattern}"}}' for pattern in patterns]
-    return [Attack(query, "GET", f"/v1/prometheus/api/v1/query?query={quote(query)}", key) for query in queries]
+    return [Attack("GET", f"/v1/prometheus/api/v1/query?query={quote(query)}", key) for query in queries]
 
 
 def stall_ms(port: int, attacks: Sequence[Attack], seconds: float) -> list[float]:

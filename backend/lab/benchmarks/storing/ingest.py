@@ -1,4 +1,4 @@
-"""Ingest against PostgreSQL's COPY: reports through HTTP to committed frames, with one API process and with two."""
+"""Ingest against PostgreSQL's COPY: reports through HTTP to committed frames, with two API processes."""
 
 import sys
 import time
@@ -55,37 +55,35 @@ def bytes_of(table: str) -> float:
 
 
 def ingest(product: Product) -> float:
-    """Measure committed reports per second with 99 and 999 peers each. Return those of one process, with 99.
+    """Measure committed reports per second with 99 and 999 peers each. Return those with 99.
 
-    COPY, one API process and two of them take turns, so that all meet the same machine: a ratio is the median of those
-    of the turns. COPY has a processor for its client and one for PostgreSQL, as two processes of the API have.
+    COPY and two API processes take turns, so that both meet the same machine: a ratio is the median of those of the
+    turns. COPY has a processor for its client and one for PostgreSQL, as two processes of the API have.
     """
     with product.replica() as replica:
+        processes = (product, replica)
         # The number of connections of the measurements behind the bars.
-        rate = _ingest(product, replica, 99, senders=100, windows=100, connections=512)
-        _ingest(product, replica, 999, senders=24, windows=60, connections=64)
+        rate = _ingest(processes, 99, senders=100, windows=100, connections=512)
+        _ingest(processes, 999, senders=24, windows=60, connections=64)
     return rate
 
 
-def _ingest(
-    product: Product, replica: Product, peers_each: int, *, senders: int, windows: int, connections: int
-) -> float:
+def _ingest(processes: Sequence[Product], peers_each: int, *, senders: int, windows: int, connections: int) -> float:
+    product = processes[0]
     world = product.world(f"ingest-{peers_each}", peers_each + 1)
     plain = _plain(world, senders, windows)
-    setups = {"": (product, replica), "_one_process": (product,)}
     for first in (20_000, 20_100):  # each process meets every sender
-        Load([product.port, replica.port], requests(world, senders, 4, first)).wait()
-    speeds: dict[str, list[float]] = {name: [] for name in setups}
-    costs: dict[str, list[dict[str, float]]] = {name: [] for name in setups}
+        Load([one.port for one in processes], requests(world, senders, 4, first)).wait()
+    speeds: list[float] = []
+    costs: list[dict[str, float]] = []
     copies: list[float] = []
     size, dsn, end_s = 0.0, product.postgres.dsn("postgres", "sinemora"), 21_000
     for _ in range(TURNS):
-        for name, processes in setups.items():
-            rows.settle(dsn)
-            outcome, cost = _sent(processes, world, requests(world, senders, windows, end_s), connections)
-            end_s += 10 * windows
-            speeds[name].append(2 * peers_each * outcome.acknowledged / outcome.seconds)
-            costs[name].append(cost)
+        rows.settle(dsn)
+        outcome, cost = _sent(processes, world, requests(world, senders, windows, end_s), connections)
+        end_s += 10 * windows
+        speeds.append(2 * peers_each * outcome.acknowledged / outcome.seconds)
+        costs.append(cost)
         rows.settle(dsn)
         copied, size = rows.ingest(dsn, plain, rows.EVERYTHING)
         copies.append(copied)
@@ -94,13 +92,13 @@ def _ingest(
     if peers_each == 99:
         _sizes(world, size)
     rate_of = {"copy_per_s": round(median(copies)), "copy_without_round_trips_per_s": round(of_paths)}
-    for name in setups:
-        ratio = median(speed / copied for speed, copied in zip(speeds[name], copies, strict=True))
-        figures.report(f"store_ingest_{peers_each}{name}_ratio_to_copy", ratio, **rate_of)
-        detail: dict[str, Any] = {key: round(median(cost[key] for cost in costs[name]), 3) for key in costs[name][0]}
-        detail |= {"connections": connections, "reports_per_s": round(median(speeds[name]) / 2 / peers_each, 1)}
-        figures.report(f"store_ingest_{peers_each}{name}_per_s", median(speeds[name]), **detail)
-    return median(speeds["_one_process"]) / 2 / peers_each
+    ratio = median(speed / copied for speed, copied in zip(speeds, copies, strict=True))
+    figures.report(f"store_ingest_{peers_each}_ratio_to_copy", ratio, **rate_of)
+    rate = median(speeds) / 2 / peers_each
+    detail: dict[str, Any] = {key: round(median(cost[key] for cost in costs), 3) for key in costs[0]}
+    detail |= {"connections": connections, "reports_per_s": round(rate, 1)}
+    figures.report(f"store_ingest_{peers_each}_per_s", median(speeds), **detail)
+    return rate
 
 
 def _sent(
