@@ -1,6 +1,7 @@
-"""Counters of an agent whose VM is shaped by a real token bucket of Linux (`tc tbf`).
+"""Counters of an agent whose VM is shaped by a real token bucket of Linux (`tc tbf`), and the forecast from them.
 
-The VM sends at twice the bucket's rate. The truth of its bytes is what the queueing discipline counted.
+The VM sends at twice the bucket's rate. The truth of its bytes is what the queueing discipline counted; the truth of
+the time at which the bucket is empty is when the first packets wait in it.
 """
 
 import json
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 from sinemora.measurements.ingest.agent_pb2 import TrafficWindow
+from sinemora.measurements.token_buckets.tokens import Bucket, Tracker, Use
 
 from agents import Agent, Fleet
 from laboratory import Host, Lab, wait_until
@@ -42,7 +44,7 @@ while True:
 
 @dataclass
 class Scene:
-    """Windows of the VM, and the counter of its shaper at the end of each (Unix s).
+    """Windows of the VM, the counter of its shaper at the end of each (Unix s), and when packets first waited.
 
     `late_s`: time from the reading of the counter to the end of the window.
     """
@@ -51,6 +53,7 @@ class Scene:
     passed_at: dict[int, int]
     late_s: dict[int, float]
     began_s: float
+    first_wait_s: float
 
 
 @pytest.fixture(scope="module")
@@ -67,25 +70,28 @@ def scene() -> Iterator[Scene]:
         host.start([sys.executable, "-c", SENDER, lab.gateway, str(SEND), str(PAYLOAD)], "sender")
         passed_at: dict[int, int] = {}
         late_s: dict[int, float] = {}
+        first_wait_s = 0.0
         while time.time() < began_s + 66:
             time.sleep(0.1)
-            at_s, passed = time.time(), _passed(host)
+            at_s, counted = time.time(), _shaper(host)
+            if not first_wait_s and counted["backlog"] > 0:
+                first_wait_s = at_s
             # The newest reading shortly before the end of each window.
             end_s = int(at_s) // WINDOW_S * WINDOW_S + WINDOW_S
-            passed_at[end_s], late_s[end_s] = passed, end_s - at_s
+            passed_at[end_s], late_s[end_s] = counted["bytes"], end_s - at_s
         del passed_at[max(passed_at)]  # its window goes on
         last_s = int(time.time()) // WINDOW_S * WINDOW_S
         wait_until("the last window", lambda: _windows(agent)[-1].started_at_s + WINDOW_S >= last_s, 45)
-        yield Scene(_windows(agent), passed_at, late_s, began_s)
+        yield Scene(_windows(agent), passed_at, late_s, began_s, first_wait_s)
 
 
 def _windows(agent: Agent) -> list[TrafficWindow]:
     return [window for report in agent.reports() for window in report.traffic]
 
 
-def _passed(host: Host) -> int:
-    """Return the bytes that the shaper counted."""
-    return int(json.loads(host.run("tc", "-s", "-j", "qdisc", "show", "dev", "e0"))[0]["bytes"])
+def _shaper(host: Host) -> dict[str, int]:
+    found: dict[str, int] = json.loads(host.run("tc", "-s", "-j", "qdisc", "show", "dev", "e0"))[0]
+    return found
 
 
 def test_windows_follow_one_another_and_name_the_interface(scene: Scene) -> None:
@@ -109,3 +115,22 @@ def test_the_bytes_are_those_that_passed_the_shaper(scene: Scene) -> None:
         assert window.packets_sent > 0.9 * window.bytes_sent / (PAYLOAD + 42)
     total = scene.passed_at[within[-1].started_at_s + WINDOW_S] - scene.passed_at[within[0].started_at_s]
     assert sum(one.bytes_sent for one in within) == pytest.approx(total, rel=0.01)
+
+
+def test_the_forecast_is_the_time_at_which_packets_wait(scene: Scene) -> None:
+    """From each window that the sender filled while the bucket had tokens: at most 10 % off."""
+    tracker = Tracker(Bucket(RATE, DEPTH))  # new, so it is full before the sender starts
+    empty_at_s = []
+    for window in scene.windows:
+        tracker.add(Use(window.started_at_s, window.elapsed_ns / 1e9, window.bytes_sent))
+        forecast = tracker.forecast()
+        assert forecast is not None
+        if scene.began_s + WINDOW_S < forecast.at_s < scene.first_wait_s - 2 and forecast.use > 0.97 * SEND:
+            assert forecast.empty_in_s is not None
+            empty_at_s.append(forecast.at_s + forecast.empty_in_s)
+    left_s = DEPTH / (SEND - RATE)
+    assert scene.first_wait_s - scene.began_s == pytest.approx(left_s, rel=0.1)
+    assert empty_at_s
+    assert empty_at_s == pytest.approx([scene.first_wait_s] * len(empty_at_s), abs=0.1 * left_s)
+    assert (forecast.level, forecast.empty_in_s) == ("empty", 0)
+    assert forecast.use == pytest.approx(RATE, rel=0.02)
