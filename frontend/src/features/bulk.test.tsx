@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
-import { fail, mockApi, recordedItem, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { fail, recordedItem, reply, screen, userEvent, visit, within } from '~/testing/page'
 import { IncidentsPage } from './alerts/incidents/IncidentsPage'
 import { ReceiversPage } from './alerts/receivers/ReceiversPage'
 import { RulesPage } from './alerts/rules/RulesPage'
@@ -149,7 +149,7 @@ test.each(CASES)(
     const user = userEvent.setup()
     const other = to.replace('/one', '/two')
     const isOne = other === to
-    const sent = mockApi({
+    const { sent } = await visit(page, {
       ...more,
       [list]: [
         { ...row, ...named('one') },
@@ -158,7 +158,6 @@ test.each(CASES)(
       [other]: () => fail(409, 'It is in use.'),
       [to]: () => reply(200, {}),
     })
-    await showPage(page)
     await user.click(await screen.findByRole('checkbox', { name: 'Select all on this page' }))
     const bar = within(screen.getByRole('region', { name: 'Selected rows' }))
     await user.click(bar.getByRole('button', { name: action }))

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
-import { fail, mockApi, reply, screen, showPage, userEvent, waitFor } from '~/testing/page'
+import { fail, reply, screen, userEvent, visit, waitFor } from '~/testing/page'
 import { IncidentsPage } from './alerts/incidents/IncidentsPage'
 import { ReceiversPage } from './alerts/receivers/ReceiversPage'
 import { RulesPage } from './alerts/rules/RulesPage'
@@ -76,13 +76,12 @@ test.each(LISTS)('%s loads, fails with the reason, and empty names the next step
   const [title, page, request, empty, next] = list
   const first = Promise.withResolvers<void>()
   let hasFailed = false
-  mockApi({
+  await visit(page(), {
     ...EMPTY,
     ...(request === 'GET /v1/alert-rules' && { 'GET /v1/meshes': [MESH] }),
     [request]: () =>
       hasFailed ? reply(200, { items: [], next_cursor: null }) : first.promise.then(() => fail(500, 'Out of disk.')),
   })
-  await showPage(page())
   expect((await screen.findByRole('status')).textContent).toMatch(/^Loading .+…$/)
   first.resolve()
   const alert = await screen.findByRole('alert')

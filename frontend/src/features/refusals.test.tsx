@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { fill, mockApi, refuse, screen, showPage, userEvent } from '~/testing/page'
+import { fill, refuse, screen, userEvent, visit } from '~/testing/page'
 import { NewReceiver } from './alerts/receivers/NewReceiver'
 import { RuleEditor } from './alerts/rules/RuleEditor'
 import { NewSilence } from './alerts/silences/NewSilence'
@@ -59,8 +59,7 @@ const ANSWERS = {
 
 test.each(FORMS)('a form that is refused keeps what was typed, and its field has the reason (%#)', async (...form) => {
   const [page, opens, sends, to, field, label] = form
-  mockApi({ ...ANSWERS, [to]: () => refuse(field, 'Refused by the test.') })
-  await showPage(page, '/?tz=utc')
+  await visit(page, { ...ANSWERS, [to]: () => refuse(field, 'Refused by the test.') }, '/?tz=utc')
   if (opens) await userEvent.click(await screen.findByRole('button', { name: opens }))
   const button = await screen.findByRole('button', { name: sends })
   const typed = () =>

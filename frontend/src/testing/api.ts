@@ -12,6 +12,8 @@ export interface Sent {
 
 type Reply = Response | Promise<Response>
 
+export type Answers = Record<string, unknown[] | object | ((sent: Sent) => Reply)>
+
 /** Answer with a status and a JSON body; problems carry the request's id as the product's do. */
 export const reply = (status: number, body?: unknown, headers: Record<string, string> = {}): Response =>
   new Response(status === 204 ? null : JSON.stringify(body), {
@@ -48,9 +50,9 @@ export const signedIn = (changes: object = {}) => ({ 'GET /v1/auth/status': { se
  * Answer requests by "METHOD /path": with the list given (as a page of items), with the body given, or with what a
  * function returns. Everything else is answered with 404. Return the requests sent, oldest first.
  */
-export function mockApi(responses: Record<string, unknown[] | object | ((sent: Sent) => Reply)>): Sent[] {
+export function mockApi(responses: Answers): Sent[] {
   const sent: Sent[] = []
-  const known: typeof responses = { ...signedIn(), ...responses }
+  const known: Answers = { ...signedIn(), ...responses }
   vi.stubGlobal('fetch', async (input: Request) => {
     const url = new URL(input.url)
     const text = await input.text()

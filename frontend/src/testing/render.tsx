@@ -7,6 +7,7 @@ import { render, waitFor } from '@testing-library/react'
 import { type ReactNode, useState } from 'react'
 import type { Patch } from '~/lib/searchParams'
 import { theme } from '~/ui/theme'
+import { type Answers, mockApi } from './api'
 
 export const show = (children: ReactNode) =>
   render(
@@ -31,6 +32,12 @@ export async function showPage(children: ReactNode, address = '/') {
     if (rendered.container.childElementCount === 0) throw new Error('The page is not rendered yet.')
   })
   return router
+}
+
+/** Render a page whose requests get these answers; return the requests sent and the router. */
+export async function visit(page: ReactNode, answers: Answers, address?: string) {
+  const sent = mockApi(answers)
+  return { sent, router: await showPage(page, address) }
 }
 
 /** Render a page that keeps its search parameters as its route does; return a function that reads them. */

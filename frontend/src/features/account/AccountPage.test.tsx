@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bodiesOf, fail, mockApi, reply, type Sent, signedIn } from '~/testing/api'
 import { mockAuthenticator } from '~/testing/authenticator'
-import { fill, recorded, screen, showPage, userEvent, within } from '~/testing/page'
+import { fill, recorded, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { AccountPage } from './AccountPage'
 
 const ACCOUNT = recorded('/v1/account', {
@@ -15,8 +15,7 @@ const PROTECTED = {
 const LAPTOP = { id: 'p', name: 'Laptop', rp_id: 'localhost', created_at: '2026-11-20T10:00:00Z', last_used_at: null }
 const COMMON = { 'GET /v1/account/sessions': [], 'GET /v1/sign-in-policy': { second_factor_required: false } }
 async function open(account: object, answers: Parameters<typeof mockApi>[0]) {
-  const sent = mockApi({ ...COMMON, 'GET /v1/account': account, ...answers })
-  await showPage(<AccountPage />)
+  const { sent } = await visit(<AccountPage />, { ...COMMON, 'GET /v1/account': account, ...answers })
   return sent
 }
 
@@ -39,7 +38,7 @@ test('an authenticator app is added by its first code, and recovery codes are sh
   let account: object = ACCOUNT
   const { promise: late, resolve: answer } = Promise.withResolvers<Response>()
   let asked = 0
-  const sent = mockApi({
+  const { sent } = await visit(<AccountPage />, {
     ...COMMON,
     // The account is fresh, and the setup gone, long before the session is.
     'GET /v1/auth/status': () => (asked++ === 0 ? status() : late),
@@ -51,7 +50,6 @@ test('an authenticator app is added by its first code, and recovery codes are sh
       return reply(200, { recovery_codes: ['aaaa-bbbb-cccc-dddd', 'eeee-ffff-gggg-hhhh'] })
     },
   })
-  await showPage(<AccountPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Add authenticator app' }))
   await userEvent.type(await screen.findByLabelText('Code'), '123456')
   await userEvent.click(screen.getByRole('button', { name: 'Confirm' }))

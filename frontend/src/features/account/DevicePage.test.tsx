@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mockApi, recorded, reply, screen, showPage, userEvent } from '~/testing/page'
+import { mockApi, recorded, reply, screen, showPage, userEvent, visit } from '~/testing/page'
 import { DevicePage } from './DevicePage'
 
 const LOGIN = recorded('/v1/device-logins/lookup', { device_name: 'sinemora on web-1' }, 'post')
@@ -7,11 +7,10 @@ const UNKNOWN = { code: 'device_login_unknown', status: 404, detail: 'Unknown de
 const nothing = () => {}
 
 test('a device is refused', async () => {
-  mockApi({
+  await visit(<DevicePage code="WDJB-MJHT" onCode={nothing} />, {
     'POST /v1/device-logins/lookup': () => reply(200, LOGIN),
     'POST /v1/device-logins/deny': () => reply(200, LOGIN),
   })
-  await showPage(<DevicePage code="WDJB-MJHT" onCode={nothing} />)
   await userEvent.click(await screen.findByRole('button', { name: 'Refuse' }))
   expect(await screen.findByText('sinemora on web-1 is refused.')).toBeTruthy()
 })

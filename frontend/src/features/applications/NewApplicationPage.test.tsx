@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, screen, userEvent, visit, within } from '~/testing/page'
 import { NewApplicationPage } from './NewApplicationPage'
 
 const ANSWERS = {
@@ -17,15 +17,13 @@ const ANSWERS = {
 const add = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Add application' })
 
 test('without a mesh, the next step is to create one', async () => {
-  mockApi({ 'GET /v1/meshes': [] })
-  await showPage(<NewApplicationPage />)
+  await visit(<NewApplicationPage />, { 'GET /v1/meshes': [] })
   expect(await screen.findByRole('heading', { name: 'No mesh yet' })).toBeTruthy()
   expect(screen.getByRole('link', { name: 'New mesh' })).toBeTruthy()
 })
 
 test('a VM that becomes the server is no longer one of the others', async () => {
-  mockApi(ANSWERS)
-  await showPage(<NewApplicationPage />)
+  await visit(<NewApplicationPage />, ANSWERS)
   await screen.findAllByRole('option', { name: 'a-1' })
   await userEvent.click(screen.getByRole('combobox', { name: 'Other VMs' }))
   const listbox = within(await screen.findByRole('listbox', { name: 'Other VMs' }))
@@ -37,15 +35,13 @@ test('a VM that becomes the server is no longer one of the others', async () => 
 })
 
 test('a mesh without VMs has the next step', async () => {
-  mockApi({ ...ANSWERS, 'GET /v1/meshes/m/roster': { vms: [], zones: [] } })
-  await showPage(<NewApplicationPage />)
+  await visit(<NewApplicationPage />, { ...ANSWERS, 'GET /v1/meshes/m/roster': { vms: [], zones: [] } })
   expect(await screen.findByText(/This mesh has no VM yet/)).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Add a VM' }).getAttribute('href')).toBe('/onboarding?mesh=m')
 })
 
 test('an empty form says at each field what is missing, and sends nothing', async () => {
-  const sent = mockApi(ANSWERS)
-  await showPage(<NewApplicationPage />)
+  const { sent } = await visit(<NewApplicationPage />, ANSWERS)
   await screen.findAllByRole('option', { name: 'a-1' })
   await userEvent.click(add())
   expect(screen.getByText('Enter a value.')).toBeTruthy()

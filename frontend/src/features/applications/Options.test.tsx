@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fireEvent, mockApi, recorded, reply, screen, showPage, showSearchPage } from '~/testing/page'
+import { fireEvent, mockApi, recorded, reply, screen, showSearchPage, visit } from '~/testing/page'
 import { NextVms } from './NextVms'
 import { Options } from './Options'
 import { type NextSearch, nextSearch } from './search'
@@ -15,13 +15,12 @@ const FOUND = {
 
 test('a large application shows the progress of its job, then the options and what was left out', async () => {
   let looks = 0
-  mockApi({
+  await visit(<Options applicationId="a" />, {
     'GET /v1/applications/a/options': () => reply(202, { id: 'j', state: 'queued', progress: null }),
     'GET /v1/jobs/j': () =>
       reply(200, looks++ === 0 ? { id: 'j', state: 'running', progress: 0.4 } : { id: 'j', state: 'succeeded' }),
     'GET /v1/jobs/j/output': FOUND,
   })
-  await showPage(<Options applicationId="a" />)
   await expect.poll(() => screen.queryByRole('status')?.textContent).toContain('40 % done')
   expect(screen.getByRole('button', { name: 'Cancel' })).toBeTruthy()
   expect(await screen.findByText('Swap the VMs of web and db.')).toBeTruthy()
@@ -29,18 +28,16 @@ test('a large application shows the progress of its job, then the options and wh
 })
 
 test('a cancelled job is said to be cancelled', async () => {
-  mockApi({
+  await visit(<Options applicationId="a" />, {
     'GET /v1/applications/a/options': () => reply(202, { id: 'j', state: 'cancelled', problem: null }),
   })
-  await showPage(<Options applicationId="a" />)
   expect(await screen.findByText(/The job was cancelled/)).toBeTruthy()
 })
 
 test('options that gain nothing are shown only when asked for', async () => {
   const [swap] = FOUND.options
   const idle = { ...swap, words: 'Rent 1 more in b.', gain: { ...swap?.gain, after: estimate(0.5), gain: estimate(0) } }
-  mockApi({ 'GET /v1/applications/a/options': { ...FOUND, options: [swap, idle] } })
-  await showPage(<Options applicationId="a" />)
+  await visit(<Options applicationId="a" />, { 'GET /v1/applications/a/options': { ...FOUND, options: [swap, idle] } })
   expect(await screen.findByText('Swap the VMs of web and db.')).toBeTruthy()
   expect(screen.queryByText('Rent 1 more in b.')).toBeNull()
   fireEvent.click(screen.getByRole('button', { name: 'Show all 2' }))

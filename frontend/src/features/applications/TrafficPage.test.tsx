@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, recorded, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, recorded, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { NewApplicationPage } from './NewApplicationPage'
 import { TrafficPage } from './TrafficPage'
 
@@ -65,12 +65,11 @@ test.each([
   ['a proposal with other VMs', [STAR], true, ['a', 'b']],
   ['several as one graph', [STAR, proposal('1'.repeat(16), 'open', ['b'], ['c'])], false, undefined],
 ])('%s', async (_, items, edits, vms) => {
-  const sent = mockApi({
+  const { sent } = await visit(<NewApplicationPage mesh="m" proposals={items.map(({ key }) => key)} />, {
     ...ANSWERS,
     'GET /v1/meshes/m/traffic-proposals': traffic(items),
     [accepted]: { id: 'new' },
   })
-  await showPage(<NewApplicationPage mesh="m" proposals={items.map(({ key }) => key)} />)
   expect((await screen.findByRole<HTMLInputElement>('textbox', { name: 'Name' })).value).toBe('cache 0')
   await screen.findByRole('option', { name: 'Memcached, server' })
   if (edits) {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ArtifactCopies } from '~/api/types'
-import { bodiesOf, fail, mockApi, reply, type Sent } from '~/testing/api'
-import { fill, recorded, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fail, fill, recorded, reply, type Sent, screen, userEvent, visit, within } from '~/testing/page'
 import { ArtifactPage } from './ArtifactPage'
 import { ArtifactsPage } from './ArtifactsPage'
 import { pictureOf, segmentsOf, zonesOf } from './spread'
@@ -40,14 +39,13 @@ const SETTINGS = recorded('/v1/meshes/{mesh_id}/artifact-settings', { mesh_id: '
 
 test('a distribution that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
   let stored = SETTINGS
-  const sent = mockApi({
+  const { sent } = await visit(<ArtifactsPage />, {
     'GET /v1/artifacts': [],
     'GET /v1/meshes': [MESH],
     'GET /v1/meshes/m/artifact-settings': () => reply(200, stored),
     'PUT /v1/meshes/m/artifact-settings': ({ headers }: Sent) =>
       headers.get('If-Match') === `"${stored.version}"` ? reply(200, stored) : fail(412, 'Version changed.'),
   })
-  await showPage(<ArtifactsPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Change the distribution in production' }))
   const dialog = within(await screen.findByRole('dialog'))
   const rate = () => dialog.getByLabelText<HTMLInputElement>('Limit of what an agent sends and receives (Mbit/s)')
@@ -64,7 +62,7 @@ test('a distribution that another person changed meanwhile is not overwritten, a
 })
 
 test('an artifact shows what each VM has, from whom, how fast and when it is complete', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<ArtifactPage artifactId="a" />, {
     'GET /v1/artifacts/a/copies': COPIES,
     'GET /v1/meshes/m/roster': {
       revision: 1,
@@ -73,7 +71,6 @@ test('an artifact shows what each VM has, from whom, how fast and when it is com
     },
     'POST /v1/artifacts/a/copies': () => reply(202, COPIES),
   })
-  await showPage(<ArtifactPage artifactId="a" />)
   expect(await screen.findByRole('heading', { name: 'plug-in.tar 1.4' })).toBeDefined()
   const picture = screen.getByRole('img')
   expect(picture.getAttribute('aria-label')).toContain(
@@ -122,12 +119,11 @@ test('the picture has a line for every pair, the widest for most bytes; many VMs
 })
 
 test('the command names a mesh so that a shell takes its name as it is', async () => {
-  mockApi({
+  await visit(<ArtifactsPage />, {
     'GET /v1/artifacts': [],
     'GET /v1/meshes': [{ ...MESH, name: 'prod $(reboot)' }],
     'GET /v1/meshes/m/artifact-settings': SETTINGS,
   })
-  await showPage(<ArtifactsPage />)
   const command = await screen.findByRole('group', { name: 'Command to publish' })
   expect(command.textContent).toContain("--mesh 'prod $(reboot)' --url")
 })

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { fireEvent, mockApi, recordedItem, screen, showPage, userEvent, within } from '~/testing/page'
+import { fireEvent, mockApi, recordedItem, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { AuditPage } from './AuditPage'
 import { changeLines } from './changes'
 
@@ -9,8 +9,7 @@ const ENTRY = recordedItem('/v1/audit-entries', {
 })
 
 test('an entry shows who changed what, from where, before and after', async () => {
-  mockApi({ 'GET /v1/audit-entries': [ENTRY] })
-  await showPage(<AuditPage selection={{}} onSelect={() => {}} />)
+  await visit(<AuditPage selection={{}} onSelect={() => {}} />, { 'GET /v1/audit-entries': [ENTRY] })
   const row = within(await screen.findByRole('row', { name: /production/ }))
   for (const text of ['owner@sinemora.example', 'mesh.updated', '192.0.2.7', 'rate_hz: 8 → 16']) {
     expect(row.getByText(text)).toBeTruthy()

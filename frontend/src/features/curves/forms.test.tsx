@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, upload, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, reply, screen, showPage, upload, userEvent, visit, within } from '~/testing/page'
 import { NewCurvePage } from './NewCurvePage'
 import { NewSource } from './NewSource'
 
 const area = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: /^Measurements/ })
 
 test('a file of more rows than are fitted is refused with their number, and is not put into the page', async () => {
-  mockApi({})
-  await showPage(<NewCurvePage />)
+  await visit(<NewCurvePage />, {})
   await upload(`added_us,rate\n${'1,9\n'.repeat(100_001)}`, 'sweep.csv', 'text/csv')
   expect(await screen.findByText(/The file has 100.001 rows; at most 100.000 are fitted/)).toBeTruthy()
   expect(area().value).toBe('')

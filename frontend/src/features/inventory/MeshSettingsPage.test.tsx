@@ -1,32 +1,21 @@
 import { expect, test } from 'vitest'
-import {
-  bodiesOf,
-  fail,
-  fill,
-  hang,
-  mockApi,
-  recorded,
-  refuse,
-  reply,
-  screen,
-  showPage,
-  userEvent,
-  within,
-} from '~/testing/page'
+import { bodiesOf, fail, fill, hang, recorded, refuse, reply, screen, userEvent, visit, within } from '~/testing/page'
 import { MeshSettingsPage } from './MeshSettingsPage'
 
 const MESH = recorded('/v1/meshes/{mesh_id}', { id: 'm', name: 'demo', remove_gone_after_s: null })
 
+/** Visit the settings of a mesh whose members load, with more answers. */
+const open = (answers: object, mesh = MESH) =>
+  visit(<MeshSettingsPage mesh={mesh} etag="1" />, { 'GET /v1/meshes/m/roster': hang, 'GET /v1/vms': [], ...answers })
+
 test('a mesh can be deleted although its members cannot be read', async () => {
-  mockApi({ 'GET /v1/meshes/m/roster': () => fail(503, 'The database is away.'), 'GET /v1/vms': [] })
-  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  await open({ 'GET /v1/meshes/m/roster': () => fail(503, 'The database is away.') })
   expect((await screen.findByRole('alert')).textContent).toContain('members')
   expect(screen.getByRole('button', { name: /^Delete/ })).toBeTruthy()
 })
 
 test('nothing below the members shows before they are known, so that nothing moves', async () => {
-  mockApi({ 'GET /v1/meshes/m/roster': hang, 'GET /v1/vms': [] })
-  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  await open({})
   expect(await screen.findByText('Loading the members…')).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Delete/ })).toBeNull()
 })
@@ -36,12 +25,11 @@ const member = (id: string) => ({ id, name: `vm-${id}`, zone_name: 'zone a' })
 const roster = (...vms: object[]) => ({ mesh_id: 'm', revision: 1, vms, zones: [] })
 
 test('only VMs that are no members can be added, found by name or zone', async () => {
-  const sent = mockApi({
+  const { sent } = await open({
     'GET /v1/meshes/m/roster': roster(member('1'), member('2')),
     'GET /v1/vms': [vm('1', 'a'), vm('2', 'a'), vm('3'), vm('4', 'c')],
     'PUT /v1/meshes/m/vms/3': () => reply(204),
   })
-  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
   const field = await screen.findByPlaceholderText('Choose from 2 VMs')
   await userEvent.click(field)
   const list = within(await screen.findByRole('listbox', { name: 'Add a VM' }))
@@ -57,27 +45,20 @@ test.each([
   [[vm('1', 'a')], [member('1')], 'Every enrolled VM is a member of this mesh.'],
   [[], [], 'No VM is enrolled yet.'],
 ])('without a VM to add, the reason and the next step are given (%#)', async (vms, members, reason) => {
-  mockApi({ 'GET /v1/meshes/m/roster': roster(...members), 'GET /v1/vms': vms })
-  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  await open({ 'GET /v1/meshes/m/roster': roster(...members), 'GET /v1/vms': vms })
   expect(await screen.findByText(reason, { exact: false })).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Enrol a VM' }).getAttribute('href')).toBe('/onboarding?mesh=m')
   expect(screen.queryByRole('combobox', { name: 'Add a VM' })).toBeNull()
 })
 
 test('VMs that load are not taken for none', async () => {
-  mockApi({ 'GET /v1/meshes/m/roster': roster(member('1')), 'GET /v1/vms': hang })
-  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  await open({ 'GET /v1/meshes/m/roster': roster(member('1')), 'GET /v1/vms': hang })
   expect(await screen.findByPlaceholderText('Loading VMs…')).toBeTruthy()
   expect(screen.queryByText(/Every enrolled VM/)).toBeNull()
 })
 
 test('the spike threshold is typed in µs, and a refused deadline shows the reason at its field', async () => {
-  const sent = mockApi({
-    'GET /v1/meshes/m/roster': hang,
-    'GET /v1/vms': [],
-    'PATCH /v1/meshes/m': () => refuse('loss_deadline_ms', 'At most 2000.'),
-  })
-  await showPage(<MeshSettingsPage mesh={MESH} etag="1" />)
+  const { sent } = await open({ 'PATCH /v1/meshes/m': () => refuse('loss_deadline_ms', 'At most 2000.') })
   const spike = await screen.findByRole('spinbutton', { name: /^Spike above/ })
   await fill(spike, '62.5')
   await userEvent.click(screen.getByRole('button', { name: 'Save' }))
@@ -89,12 +70,8 @@ test.each([
   [null, '10', 600],
   [600, '', null],
 ])('VMs that are gone are removed after some minutes, or never (%s s, then "%s")', async (before, typed, sentAs) => {
-  const sent = mockApi({
-    'GET /v1/meshes/m/roster': hang,
-    'GET /v1/vms': [],
-    'PATCH /v1/meshes/m': () => refuse('remove_gone_after_s', 'At least 300.'),
-  })
-  await showPage(<MeshSettingsPage mesh={{ ...MESH, remove_gone_after_s: before }} etag="1" />)
+  const refusal = { 'PATCH /v1/meshes/m': () => refuse('remove_gone_after_s', 'At least 300.') }
+  const { sent } = await open(refusal, { ...MESH, remove_gone_after_s: before })
   const field = await screen.findByRole('spinbutton', { name: /^Remove VMs gone/ })
   await userEvent.clear(field)
   if (typed) await userEvent.type(field, typed)

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
 import { budget, share } from '~/testing/budgets'
-import { fill, recorded, rowsOf, screen, showPage, userEvent, within } from '~/testing/page'
+import { fill, recorded, rowsOf, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { VmPage } from './VmPage'
 
 const named = (id: string, name = id) => ({ id, name })
@@ -113,8 +113,7 @@ function incident(id: string, title: string, mesh: string, suspect: string, at: 
 type Answers = Parameters<typeof mockApi>[0]
 
 async function open(more: Answers = {}) {
-  const sent = mockApi({ ...ANSWERS, ...more })
-  await showPage(<VmPage vmId="web" />)
+  const { sent } = await visit(<VmPage vmId="web" />, { ...ANSWERS, ...more })
   return sent
 }
 

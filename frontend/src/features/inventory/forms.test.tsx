@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, press, reply, screen, showPage, upload, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, press, reply, screen, upload, userEvent, visit, within } from '~/testing/page'
 import { ImportTrace } from './ImportTrace'
 import { NewMaster } from './NewMaster'
 import { ZonesPage } from './ZonesPage'
@@ -17,11 +17,10 @@ async function fillImport() {
 }
 
 test('a trace is imported into a new mesh, and its job is shown', async () => {
-  const sent = mockApi({
+  const { sent, router } = await visit(<ImportTrace />, {
     'POST /v1/meshes': () => reply(201, { id: 'm' }),
     'POST /v1/meshes/m/imports': () => reply(202, { id: 'j' }),
   })
-  const router = await showPage(<ImportTrace />)
   const dialog = await fillImport()
   await userEvent.selectOptions(dialog.getByLabelText('Timestamps'), 'Shifted to end now')
   await userEvent.click(dialog.getByRole('button', { name: 'Import' }))
@@ -33,8 +32,7 @@ test('a trace is imported into a new mesh, and its job is shown', async () => {
 })
 
 test('a PTPd log requires the names of client and server', async () => {
-  mockApi({})
-  await showPage(<ImportTrace />)
+  await visit(<ImportTrace />, {})
   const dialog = await fillImport()
   expect(dialog.queryByRole('textbox', { name: 'Name of the client' })).toBeNull()
   await userEvent.selectOptions(dialog.getByLabelText('Format'), 'PTPd statistics log')
@@ -43,8 +41,8 @@ test('a PTPd log requires the names of client and server', async () => {
 })
 
 test('a zone is added without a physical ID', async () => {
-  const sent = mockApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => reply(201, { id: 'z' }) })
-  await showPage(<ZonesPage />)
+  const answers = { 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => reply(201, { id: 'z' }) }
+  const { sent } = await visit(<ZonesPage />, answers)
   await userEvent.click(await screen.findByRole('button', { name: 'Add a zone' }))
   await userEvent.type(field(/^Provider/), 'aws')
   await fill(field(/^Region/), 'eu-west-1')
@@ -59,11 +57,10 @@ test.each([
   ['Unicast negotiation', 'ieee1588'],
   ['SPTP', 'sptp'],
 ])('a PTP server with the protocol %s is added to a zone', async (protocol, responder) => {
-  const sent = mockApi({
+  const { sent } = await visit(<NewMaster onDone={() => {}} />, {
     'GET /v1/zones': [{ id: 'z', name: 'eu-west-1a' }],
     'POST /v1/vms': () => reply(201, { id: 'v' }),
   })
-  await showPage(<NewMaster onDone={() => {}} />)
   await screen.findByRole('option', { name: 'eu-west-1a' })
   await userEvent.type(field(/^Name/), 'clock-1')
   await fill(field(/^Address/), '10.0.0.9')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply, type Sent, signedIn } from '~/testing/api'
-import { fill, recordedItem, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fail, type mockApi, reply, type Sent, signedIn } from '~/testing/api'
+import { fill, recordedItem, screen, userEvent, visit, within } from '~/testing/page'
 import { MembersPage } from './MembersPage'
 
 const member = (changes: object) => recordedItem('/v1/members', { meshes: null, version: 1, ...changes })
@@ -23,8 +23,7 @@ const OWNER = {
 type Answers = Parameters<typeof mockApi>[0]
 
 async function open(more: Answers = {}) {
-  const sent = mockApi({ ...OWNER, ...more })
-  await showPage(<MembersPage />)
+  const { sent } = await visit(<MembersPage />, { ...OWNER, ...more })
   return sent
 }
 

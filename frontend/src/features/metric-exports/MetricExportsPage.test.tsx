@@ -1,16 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  bodiesOf,
-  mockApi,
-  press,
-  recordedItem,
-  reply,
-  screen,
-  showPage,
-  signedIn,
-  userEvent,
-  within,
-} from '~/testing/page'
+import { bodiesOf, press, recordedItem, reply, screen, signedIn, userEvent, visit, within } from '~/testing/page'
 import { MetricExportsPage } from './MetricExportsPage'
 
 const EXPORT = recordedItem('/v1/metric-exports', {
@@ -19,19 +8,21 @@ const EXPORT = recordedItem('/v1/metric-exports', {
   url: 'https://mimir.example.com/api/v1/push',
   paths: [{ mesh_id: 'one', selections: ['from:v'] }],
 })
-const world = (role: string, items: object[]) => ({
-  ...signedIn({ role }),
-  'GET /v1/metric-exports': items,
-  'GET /v1/meshes': [
-    { id: 'one', name: 'production' },
-    { id: 'two', name: 'lab' },
-  ],
-})
+/** Visit the metric exports as a role, with more answers. */
+const open = (role: string, items: object[], answers: object) =>
+  visit(<MetricExportsPage />, {
+    ...signedIn({ role }),
+    'GET /v1/metric-exports': items,
+    'GET /v1/meshes': [
+      { id: 'one', name: 'production' },
+      { id: 'two', name: 'lab' },
+    ],
+    ...answers,
+  })
 const type = (label: string | RegExp, text: string) => userEvent.type(screen.getByLabelText(label), text)
 
 test('a metric export is added with its credentials, headers and paths', async () => {
-  const sent = mockApi({ ...world('admin', []), 'POST /v1/metric-exports': () => reply(201, EXPORT) })
-  await showPage(<MetricExportsPage />)
+  const { sent } = await open('admin', [], { 'POST /v1/metric-exports': () => reply(201, EXPORT) })
   await screen.findByText(/^No metric exports yet/)
   await press('New metric export')
   await type('Name', 'Mimir')
@@ -59,8 +50,7 @@ test('a metric export is added with its credentials, headers and paths', async (
 })
 
 test('a change of paths keeps the credentials and the selections of the other mesh', async () => {
-  const sent = mockApi({ ...world('admin', [EXPORT]), 'PATCH /v1/metric-exports/m': () => reply(200, EXPORT) })
-  await showPage(<MetricExportsPage />)
+  const { sent } = await open('admin', [EXPORT], { 'PATCH /v1/metric-exports/m': () => reply(200, EXPORT) })
   await userEvent.click(await screen.findByRole('button', { name: 'Edit Mimir' }))
   const dialog = within(await screen.findByRole('dialog'))
   await userEvent.click(await dialog.findByLabelText('lab'))
@@ -78,11 +68,9 @@ test('a metric export shows what was left out and why, and a test its result', a
     left_out_from: '2026-11-27T01:03:00Z',
     left_out_until: '2026-11-27T01:11:00Z',
   }
-  mockApi({
-    ...world('editor', [failing]),
+  await open('editor', [failing], {
     'POST /v1/metric-exports/m/tests': () => reply(200, { error: 'Server not reached.' }),
   })
-  await showPage(<MetricExportsPage />)
   expect((await screen.findByRole('alert')).textContent).toContain(
     'Mimir has failed 3 times.mimir.example.com answers 401.',
   )

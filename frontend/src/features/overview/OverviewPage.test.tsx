@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { MeshHealth } from '~/api/overview'
 import { deviations, meshHealth, openIncident, pairs } from '~/testing/overview'
-import { fail, hang, mockApi, recorded, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { fail, hang, recorded, reply, screen, userEvent, visit, within } from '~/testing/page'
 import { OverviewPage } from './OverviewPage'
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
@@ -20,18 +20,19 @@ const HISTORY = { since: HOURS[0]?.started_at, hours: HOURS, incidents: [] }
 const NO_APPLICATIONS = { total: 0, evaluated: 0, below_objective: 0, worst: [] }
 const SAME = deviations(pairs(20_000, 300_000, 300_000, 20_000), pairs(20_000, 300_000, 300_000, 20_000))
 
-const responses = (meshes: MeshHealth[], more: object = {}) => ({
-  'GET /v1/overview': { meshes, attention: CALM },
-  'GET /v1/overview/applications': NO_APPLICATIONS,
-  'GET /v1/overview/findings': () => reply(200, []),
-  ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/matrix`, SAME])),
-  ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/overview/meshes/${id}/history`, HISTORY])),
-  ...more,
-})
+/** Visit the overview of some meshes, with more answers. */
+const open = (meshes: MeshHealth[], more: object = {}) =>
+  visit(<OverviewPage />, {
+    'GET /v1/overview': { meshes, attention: CALM },
+    'GET /v1/overview/applications': NO_APPLICATIONS,
+    'GET /v1/overview/findings': () => reply(200, []),
+    ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/meshes/${id}/matrix`, SAME])),
+    ...Object.fromEntries(meshes.map(({ id }) => [`GET /v1/overview/meshes/${id}/history`, HISTORY])),
+    ...more,
+  })
 
 test('a healthy mesh is one sentence, and the other parts are one quiet line', async () => {
-  mockApi(responses([meshHealth({ last_incident_ended_at: ago(192), recent_incidents: [] })]))
-  await showPage(<OverviewPage />)
+  await open([meshHealth({ last_incident_ended_at: ago(192), recent_incidents: [] })])
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('All 30 paths of demo measured; no open incidents.')).toBeTruthy()
   expect(mesh.getByText(/The last one ended at .* \(3 h ago\)\./)).toBeTruthy()
@@ -43,10 +44,7 @@ test('a healthy mesh is one sentence, and the other parts are one quiet line', a
 
 test('before anything is measured, no part of the overview reads as if all were fine', async () => {
   const none = { reporting: 0, silent: 0, stopped: 0, enrolled: 0 }
-  mockApi(
-    responses([meshHealth({ vms: 2, ended_at: null, agents: none, paths: { ...meshHealth().paths, planned: 0 } })]),
-  )
-  await showPage(<OverviewPage />)
+  await open([meshHealth({ vms: 2, ended_at: null, agents: none, paths: { ...meshHealth().paths, planned: 0 } })])
   expect(await screen.findByText('Nothing is measured yet, so no incident can open.')).toBeTruthy()
   for (const calm of [/No open incidents/, /No findings/, /No silent agents/])
     expect(screen.queryByText(calm)).toBeNull()
@@ -55,8 +53,7 @@ test('before anything is measured, no part of the overview reads as if all were 
 test('a mesh that has just begun says that it learns, how long still, and what is not checked before', async () => {
   const learning = { ...meshHealth().learning, settling_paths: 30, settled_s: 190, unlearnt_paths: 30, learnt_s: 190 }
   const settled = { ...learning, settling_paths: 2, settled_s: 60, learnt_s: 480 }
-  mockApi(responses([meshHealth({ learning }), meshHealth({ id: 'n', name: 'next', learning: settled })]))
-  await showPage(<OverviewPage />)
+  await open([meshHealth({ learning }), meshHealth({ id: 'n', name: 'next', learning: settled })])
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('Settling: 3 of 5 minutes.').parentElement?.textContent).toBe(
     'Settling: 3 of 5 minutes. 30 of 30 paths measured. Alert rules hold back until agents and clocks have settled.',
@@ -70,8 +67,7 @@ test('a mesh that has just begun says that it learns, how long still, and what i
 test('findings of the advisors have their measurement and rule, and open the advisor with its question', async () => {
   const [finding] = recorded('/v1/overview/findings')
   const transport = { ...finding, mesh: { id: 'm', name: 'demo' }, source: 'a-1', target: 'b-1' }
-  mockApi(responses([meshHealth()], { 'GET /v1/overview/findings': () => reply(200, [transport]) }))
-  await showPage(<OverviewPage />)
+  await open([meshHealth()], { 'GET /v1/overview/findings': () => reply(200, [transport]) })
   await userEvent.click(await screen.findByText('Findings of the advisors (1)'))
   const row = await screen.findByRole('row', { name: /Both VMs are on one host R1: source and destination/ })
   expect(within(row).getByRole('link').getAttribute('href')).toBe('/advisors/transport?mesh=m&source=a-1&target=b-1')
@@ -84,8 +80,7 @@ test('an incident is named with its age and cost, and leads to its paths', async
   })
   const cures = { application: { id: 'b', name: 'checkout' }, now: 0.16, after: 0.98 }
   const proposed = { id: 'r', moves: 2, total: null, cures }
-  mockApi(responses([meshHealth({ open_incidents: 3, worst_incidents: [incident], proposed })]))
-  const router = await showPage(<OverviewPage />)
+  const { router } = await open([meshHealth({ open_incidents: 3, worst_incidents: [incident], proposed })])
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('Degraded').parentElement?.textContent).toMatch(
     /^Degraded since \d\d:\d\d UTC.* \(17 min\): delay increased from eu-1a to eu-1b, \+400 µs\. checkout is at 82\.0 % of its best \(objective 90\.0 %\): 18\.0 points lost\. 2 other open incidents\./,
@@ -97,8 +92,7 @@ test('an incident is named with its age and cost, and leads to its paths', async
 
 test('a zone pair that changed shows its change, and opens its part of the heatmap', async () => {
   const changed = deviations(pairs(20_000, 700_000, 300_000, null), pairs(20_000, 300_000, 300_000, 20_000))
-  mockApi(responses([meshHealth()], { 'GET /v1/meshes/m/matrix': changed }))
-  const router = await showPage(<OverviewPage />)
+  const { router } = await open([meshHealth()], { 'GET /v1/meshes/m/matrix': changed })
   const table = within(
     await screen.findByRole('table', { name: 'Change of the one-way delay from usual by zone pair of demo' }),
   )
@@ -115,8 +109,7 @@ test('what incidents cost is said of all of them, and who was told of each', asy
   const idle = openIncident({ id: 'idle', receivers_notified: 0, onset_at: ago(5) })
   const costly = openIncident({ id: 'costly', title: 'vm slow', applications: loses('checkout', 0.84) })
   const calm = meshHealth({ id: 'n', name: 'next', open_incidents: 1, worst_incidents: [idle] })
-  mockApi(responses([calm, meshHealth({ open_incidents: 2, worst_incidents: [costly, { ...idle, id: 'other' }] })]))
-  await showPage(<OverviewPage />)
+  await open([calm, meshHealth({ open_incidents: 2, worst_incidents: [costly, { ...idle, id: 'other' }] })])
   const first = within(await screen.findByRole('region', { name: 'demo' }))
   expect(first.getByText('checkout is at 16.0 % of its best: 84.0 points lost.')).toBeTruthy()
   expect(screen.getByText('No application of next loses performance.')).toBeTruthy()
@@ -127,8 +120,7 @@ test('what incidents cost is said of all of them, and who was told of each', asy
 })
 
 test('the days are one stop of the Tab key, and a changed hour opens the zone pairs of its time', async () => {
-  mockApi(responses([meshHealth()]))
-  const router = await showPage(<OverviewPage />)
+  const { router } = await open([meshHealth()])
   const days = await screen.findByRole('slider', { name: 'Worst change of each hour of demo, last 30 days' })
   days.focus()
   await userEvent.keyboard('{PageDown}')
@@ -145,8 +137,7 @@ test('the days are one stop of the Tab key, and a changed hour opens the zone pa
 })
 
 test('zone pairs of many meshes are compared when they are opened', async () => {
-  const sent = mockApi(responses(['a', 'b', 'c', 'd'].map((id) => meshHealth({ id, name: `mesh ${id}` }))))
-  await showPage(<OverviewPage />)
+  const { sent } = await open(['a', 'b', 'c', 'd'].map((id) => meshHealth({ id, name: `mesh ${id}` })))
   expect(await screen.findAllByText('Every zone pair is as usual.')).toHaveLength(1)
   const compared = () => sent.filter(({ to }) => to.endsWith('/matrix')).map(({ to }) => to.split('/')[3])
   expect(compared().toSorted()).toEqual(['a', 'b', 'c'])
@@ -160,8 +151,7 @@ test('zone pairs of many meshes are compared when they are opened', async () => 
 test('a new mesh names the next step and shows no strip', async () => {
   const paths = { planned: 0, measured: 0, lost: 0, stale: 0, no_data: 0, no_service: 0 }
   const agents = { reporting: 0, silent: 0, stopped: 0, enrolled: 0 }
-  mockApi(responses([meshHealth({ vms: 0, zones: [], paths, agents, ended_at: null })]))
-  const router = await showPage(<OverviewPage />)
+  const { router } = await open([meshHealth({ vms: 0, zones: [], paths, agents, ended_at: null })])
   const mesh = within(await screen.findByRole('region', { name: 'demo' }))
   expect(mesh.getByText('No VMs in demo yet.')).toBeTruthy()
   expect(mesh.queryByRole('slider')).toBeNull()
@@ -186,13 +176,11 @@ test('applications and agents that need attention are links', async () => {
     outdated: { newest: '0.2.0', count: 1, first: [{ vm: vm('c-2'), agent_version: '0.1.0' }] },
     clocks: { above_ns: 100_000, count: 1, first: [{ vm: vm('c-3'), clock_error_ns: 250_000 }] },
   }
-  mockApi({
-    ...responses([meshHealth()]),
+  await open([meshHealth()], {
     'GET /v1/overview': { meshes: [meshHealth()], attention },
     'GET /v1/overview/applications': ranking,
     'GET /v1/contracts': () => reply(200, [{ application: { id: 'b' }, kept: 0.992, budget_left_s: 60 }]),
   })
-  await showPage(<OverviewPage />)
   await screen.findByRole('row', { name: /^cache .* 90\.0 % kept 99\.2 %$/ })
   const row = await screen.findByRole('row', {
     name: 'checkout 78.0 % 95.0 % checkout: last 24 hours, usually 95.0 % 90.0 % missed',
@@ -208,8 +196,7 @@ test('applications and agents that need attention are links', async () => {
 })
 
 test('a heading is there while the overview loads; the parts follow together', async () => {
-  mockApi({ 'GET /v1/overview': hang, 'GET /v1/overview/applications': hang })
-  await showPage(<OverviewPage />)
+  await open([], { 'GET /v1/overview': hang, 'GET /v1/overview/applications': hang })
   expect(await screen.findByRole('heading', { level: 1, name: 'Overview' })).toBeTruthy()
   const names = screen.getAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
   expect(names).toEqual(['Meshes'])
@@ -217,12 +204,9 @@ test('a heading is there while the overview loads; the parts follow together', a
 
 test('failed applications leave the meshes as they are, and are tried again', async () => {
   let failures = 1
-  mockApi(
-    responses([meshHealth()], {
-      'GET /v1/overview/applications': () => (failures-- > 0 ? fail(500, 'Out of disk.') : reply(200, NO_APPLICATIONS)),
-    }),
-  )
-  await showPage(<OverviewPage />)
+  await open([meshHealth()], {
+    'GET /v1/overview/applications': () => (failures-- > 0 ? fail(500, 'Out of disk.') : reply(200, NO_APPLICATIONS)),
+  })
   const card = within(await screen.findByRole('region', { name: 'Applications, worst first' }))
   expect((await card.findByRole('alert')).textContent).toContain('Out of disk.')
   expect(await screen.findByText('All 30 paths of demo measured; no open incidents.')).toBeTruthy()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Direction } from '~/api/types'
-import { mockApi, recorded, screen, showPage } from '~/testing/page'
+import { mockApi, recorded, screen, showPage, visit } from '~/testing/page'
 import { NewestWindow } from './NewestWindow'
 
 const DIRECTION = { p50_ns: 84_200, clock_error_ns: 2_500, asymmetry_source: 'assumed', sent: 80, lost: 0, count: 80 }
@@ -16,8 +16,7 @@ test.each([
     'at one end by the agent itself, after it was woken: delays include the time that it waited for a processor.',
   ],
 ] as const)('timestamps of source %s are explained', async (source, sentence) => {
-  mockApi({})
-  await showPage(<NewestWindow path={{ ...PATH, timestamp_source: source }} clock="utc" />)
+  await visit(<NewestWindow path={{ ...PATH, timestamp_source: source }} clock="utc" />, {})
   expect(screen.getByText('Timestamp source').closest('p')?.textContent).toBe(`Timestamp source ${sentence}`)
 })
 
@@ -33,8 +32,7 @@ test('the time in switches is shown where they report it, and an agent that name
 
 test('an unknown number has one dash, without a sign or a unit', async () => {
   const lost = { asymmetry_source: 'assumed', sent: null, lost: null, count: 0, clock_error_ns: null } as Direction
-  mockApi({})
-  await showPage(<NewestWindow path={{ ...PATH, outbound: lost, inbound: lost }} clock="utc" />)
+  await visit(<NewestWindow path={{ ...PATH, outbound: lost, inbound: lost }} clock="utc" />, {})
   const cells = (name: string) =>
     [...(screen.getByRole('rowheader', { name }).closest('tr')?.querySelectorAll('td') ?? [])].map(
       (cell) => cell.textContent,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, type mockApi, reply, screen, userEvent, visit } from '~/testing/page'
 import { FindMoves } from './FindMoves'
 
 const ANSWERS = {
@@ -10,8 +10,7 @@ const ANSWERS = {
 type Answers = Parameters<typeof mockApi>[0]
 
 async function open(more: Answers = {}) {
-  const sent = mockApi({ ...ANSWERS, ...more })
-  await showPage(<FindMoves />)
+  const { sent } = await visit(<FindMoves />, { ...ANSWERS, ...more })
   return sent
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Outcome, Recommendation } from '~/api/types'
-import { mockApi, recorded, screen, showPage, within } from '~/testing/page'
+import { recorded, screen, showPage, visit, within } from '~/testing/page'
 import { MeasuredResult } from './Outcome'
 import { RecommendationsPage } from './RecommendationsPage'
 
@@ -57,14 +57,13 @@ test('what was undone has no result but the reason', async () => {
 })
 
 test('the accuracy leaves out undecided and undone results', async () => {
-  mockApi({
+  await visit(<RecommendationsPage />, {
     'GET /v1/meshes': [],
     'GET /v1/recommendations': [],
     'GET /v1/recommendations/accuracy': recorded('/v1/recommendations/accuracy', {
       ...{ held: 3, not_held: 1, cannot_tell: 2, undone: 5, entries: [] },
     }),
   })
-  await showPage(<RecommendationsPage />)
   const words = await screen.findByText(/^Of 4 applied and judged recommendations, 3 held \(75.0 %\)/)
   expect(words.textContent).toContain('Not counted: 2 undecided, 5 undone.')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Recommendation } from '~/api/types'
-import { fireEvent, mockApi, recorded, reply, screen, showPage } from '~/testing/page'
+import { fireEvent, mockApi, recorded, reply, screen, showPage, visit } from '~/testing/page'
 import { CarryOut } from './CarryOut'
 import { basisOf } from './names'
 import { RecommendationPage } from './RecommendationPage'
@@ -34,13 +34,12 @@ test.each([
 })
 
 test('moves are shown as a plan, with the reason where a format cannot express them', async () => {
-  mockApi({
+  await visit(<CarryOut recommendationId="rrrrrrrrr" />, {
     'GET /v1/recommendations/rrrrrrrrr/plan': ({ query }) =>
       query.get('format') === 'terraform'
         ? reply(409, { code: 'plan_impossible', detail: 'Plan impossible: the move stays in its zone.' })
         : new Response(`# ${query.get('back')}`, { headers: { 'Content-Type': 'text/plain' } }),
   })
-  await showPage(<CarryOut recommendationId="rrrrrrrrr" />)
   fireEvent.click(await screen.findByRole('button', { name: 'Carry out…' }))
   expect(await screen.findByDisplayValue('# false')).toBeTruthy()
   fireEvent.click(screen.getByLabelText('The way back'))

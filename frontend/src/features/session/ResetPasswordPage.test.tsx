@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fill, mockApi, refuse, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fill, refuse, reply, screen, userEvent, visit } from '~/testing/page'
 import { ResetPasswordPage } from './ResetPasswordPage'
 
 async function choose(password: string) {
@@ -11,10 +11,9 @@ async function choose(password: string) {
 test('a weak password is refused at its field, a good one is set with the token of the link', async () => {
   const onDone = vi.fn()
   let weak = true
-  const sent = mockApi({
+  const { sent } = await visit(<ResetPasswordPage token="secret-of-the-link" onDone={onDone} />, {
     'POST /v1/auth/password-resets/redeem': () => (weak ? refuse('password', 'Easy to guess.') : reply(204)),
   })
-  await showPage(<ResetPasswordPage token="secret-of-the-link" onDone={onDone} />)
   await choose('aaaaaaaaaaaa')
   expect(await screen.findByText('Easy to guess.')).toBeTruthy()
   weak = false
@@ -29,8 +28,7 @@ test('a weak password is refused at its field, a good one is set with the token 
 })
 
 test('a link without its secret has no form', async () => {
-  mockApi({})
-  await showPage(<ResetPasswordPage token="" onDone={vi.fn()} />)
+  await visit(<ResetPasswordPage token="" onDone={vi.fn()} />, {})
   expect(screen.getByRole('alert').textContent).toContain('incomplete')
   expect(screen.queryByLabelText('New password')).toBeNull()
 })

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import { expect, test, vi } from 'vitest'
 import { sessionQuery } from '~/api/access'
 import { sessionEnd, useSessionEnded } from '~/api/sessionEnd'
-import { fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { fill, reply, screen, userEvent, visit } from '~/testing/page'
 import SessionEnded from './SessionEnded'
 
 const session = (user: string, tenant = 't') => ({
@@ -27,12 +27,11 @@ async function signInAgainAs(who: ReturnType<typeof session>) {
   const reload = vi.fn()
   vi.stubGlobal('location', { ...window.location, reload })
   let ended = false
-  mockApi({
+  const { router } = await visit(<Page />, {
     'GET /v1/auth/status': () => reply(200, { session: ended ? null : session('ann') }),
     'GET /v1/auth/provider': { name: null },
     'POST /v1/auth/sign-in': () => reply(200, who),
   })
-  const router = await showPage(<Page />)
   await (router.options.context as { queryClient: QueryClient }).queryClient.ensureQueryData(sessionQuery)
   const comment = screen.getByRole<HTMLInputElement>('textbox', { name: 'Comment' })
   await fill(comment, 'half a sentence')

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, visit } from '~/testing/page'
 import { SignInPage } from './SignInPage'
 
 test('a forgotten password: a link is requested, and the way back stays', async () => {
@@ -23,13 +23,12 @@ test('a failure at the provider shows its reason, and a second factor is asked f
 })
 
 test('people of a domain with a provider are led there, and a password is still possible', async () => {
-  mockApi({
+  await visit(<SignInPage search={{ next: '/vms' }} onSignedIn={vi.fn()} />, {
     'GET /v1/auth/provider': ({ query }) =>
       reply(200, { name: null, of_domain: query.get('domain') === 'noc.example' }),
     'POST /v1/auth/sign-in': () =>
       reply(403, { detail: 'Single sign-on required.', code: 'single_sign_on_required', request_id: 'r-1' }),
   })
-  await showPage(<SignInPage search={{ next: '/vms' }} onSignedIn={vi.fn()} />)
   await userEvent.type(screen.getByLabelText('E-mail'), 'ana@noc.example{Enter}')
   const link = await screen.findByRole('link', { name: 'Continue with single sign-on' })
   expect(link.getAttribute('href')).toBe('/v1/auth/provider/start?next=%2Fvms&domain=noc.example')

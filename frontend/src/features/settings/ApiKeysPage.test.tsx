@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, recordedItem, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fill, recordedItem, reply, screen, userEvent, visit, within } from '~/testing/page'
 import { ApiKeysPage } from './ApiKeysPage'
 
 const KEY = recordedItem('/v1/api-keys', { id: 'k', name: 'Dashboards', scopes: ['read'] })
@@ -7,11 +7,10 @@ const KEY = recordedItem('/v1/api-keys', { id: 'k', name: 'Dashboards', scopes: 
 const openForm = async () => userEvent.click(await screen.findByRole('button', { name: 'New key' }))
 
 test('a key is limited to the resources that are selected', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<ApiKeysPage />, {
     'GET /v1/api-keys': [{ ...KEY, scopes: ['alerts:read', 'alerts:write', 'inventory:read'], owner: null }],
     'POST /v1/api-keys': () => reply(201, { ...KEY, secret: 'sm_abc_secret' }),
   })
-  await showPage(<ApiKeysPage />)
   const row = await screen.findByRole('row', { name: /Dashboards/ })
   expect(within(row).getByText('Inventory and meshes: read, Alerts: read and write')).toBeTruthy()
   expect(within(row).getByText('Service account')).toBeTruthy()
@@ -28,11 +27,10 @@ test('a key is limited to the resources that are selected', async () => {
 })
 
 test('a rotated key shows its new secret once', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<ApiKeysPage />, {
     'GET /v1/api-keys': [KEY],
     'POST /v1/api-keys/k/rotate': () => reply(200, { ...KEY, secret: 'sm_new_secret' }),
   })
-  await showPage(<ApiKeysPage />)
   await userEvent.click(await screen.findByRole('button', { name: 'Rotate Dashboards' }))
   await userEvent.selectOptions(screen.getByLabelText('Old secret stays valid for'), '1 hour')
   await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Rotate' }))
@@ -42,7 +40,7 @@ test('a rotated key shows its new secret once', async () => {
 
 test('a key is created once the person has confirmed who they are', async () => {
   let isConfirmed = false
-  const sent = mockApi({
+  const { sent } = await visit(<ApiKeysPage />, {
     'GET /v1/api-keys': [],
     'GET /v1/account': { factors: [], password_changed_at: '2026-11-20T00:00:00Z' },
     'POST /v1/account/confirmations': () => {
@@ -54,7 +52,6 @@ test('a key is created once the person has confirmed who they are', async () => 
         ? reply(201, { ...KEY, secret: 'sm_abc_secret' })
         : reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' }),
   })
-  await showPage(<ApiKeysPage />)
   await openForm()
   await fill(screen.getByLabelText('Name'), 'Dashboards')
   await userEvent.click(screen.getByRole('button', { name: 'Create key' }))

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { mockApi, screen, showPage } from '~/testing/page'
+import { screen, visit } from '~/testing/page'
 import { DemonstrationStrip } from './DemonstrationStrip'
 
 const CHAPTER = {
@@ -13,7 +13,7 @@ const CHAPTER = {
 beforeEach(() => vi.useFakeTimers({ now: new Date('2026-11-20T10:00:30Z'), toFake: ['Date'] }))
 
 test('the strip says what is played, what it costs, and when the next part begins', async () => {
-  mockApi({
+  await visit(<DemonstrationStrip />, {
     'GET /v1/demonstration': {
       playing: {
         chapter: CHAPTER,
@@ -22,7 +22,6 @@ test('the strip says what is played, what it costs, and when the next part begin
       },
     },
   })
-  await showPage(<DemonstrationStrip />)
   expect(await screen.findByText('Demonstration: Loss at c-2')).toBeTruthy()
   expect(screen.getByText('VM c-2 loses 8 % of its packets.')).toBeTruthy()
   expect(screen.getByText(/^checkout: 1.240 requests\/s measured on one connection \(−38\.0.%\)$/)).toBeTruthy()
@@ -35,23 +34,22 @@ test.each([
   [12, false],
   [null, false],
 ])('with programs waiting %s %% of a minute the strip says that the machine is busy: %s', async (waiting, says) => {
-  mockApi({
+  await visit(<DemonstrationStrip />, {
     'GET /v1/demonstration': {
       playing: { chapter: CHAPTER, observed: null, notified: null, waiting_percent: waiting },
     },
   })
-  await showPage(<DemonstrationStrip />)
   await screen.findByText('Demonstration: Loss at c-2')
   expect(screen.queryByText(/^This machine is busy \(.*64\.2.%/) !== null).toBe(says)
 })
 
 test.each([{ playing: null }, undefined])('without a demonstration there is no strip', async (body) => {
-  const sent = mockApi(body ? { 'GET /v1/demonstration': body } : {})
-  await showPage(
+  const { sent } = await visit(
     <>
       <DemonstrationStrip />
       <p>page</p>
     </>,
+    body ? { 'GET /v1/demonstration': body } : {},
   )
   await screen.findByText('page')
   expect(sent.map(({ to }) => to)).toContain('GET /v1/demonstration')

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, recordedItem, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, recordedItem, reply, screen, userEvent, visit } from '~/testing/page'
 import { UserMenu } from './UserMenu'
 
 const own = (id: string, name: string, is_current: boolean) =>
@@ -8,11 +8,10 @@ const own = (id: string, name: string, is_current: boolean) =>
 test('the account menu switches to another tenant and loads everything anew', async () => {
   const assign = vi.fn()
   vi.stubGlobal('location', { ...window.location, assign })
-  const sent = mockApi({
+  const { sent } = await visit(<UserMenu />, {
     'GET /v1/tenants': { items: [own('a', 'Sinemora', true), own('b', 'Staging', false)], may_create: false },
     'POST /v1/tenants/b/switch': () => reply(204),
   })
-  await showPage(<UserMenu />)
   await userEvent.click(screen.getByRole('button', { name: 'Account' }))
   await userEvent.click(await screen.findByRole('menuitem', { name: 'Staging' }))
   await expect.poll(() => assign.mock.calls).toEqual([['/']])
@@ -20,8 +19,7 @@ test('the account menu switches to another tenant and loads everything anew', as
 })
 
 test('a person with one tenant has nothing to switch to', async () => {
-  mockApi({ 'GET /v1/tenants': { items: [own('a', 'Sinemora', true)], may_create: false } })
-  await showPage(<UserMenu />)
+  await visit(<UserMenu />, { 'GET /v1/tenants': { items: [own('a', 'Sinemora', true)], may_create: false } })
   await userEvent.click(screen.getByRole('button', { name: 'Account' }))
   expect(await screen.findByRole('menuitem', { name: 'Sign out' })).toBeTruthy()
   expect(screen.queryByText('Switch tenant')).toBeNull()

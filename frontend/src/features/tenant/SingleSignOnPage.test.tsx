@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply, signedIn } from '~/testing/api'
-import { fill, recorded, recordedItem, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fail, fill, recorded, recordedItem, reply, screen, signedIn, userEvent, visit } from '~/testing/page'
 import { rolesOf } from './ProviderForm'
 import { SingleSignOnPage } from './SingleSignOnPage'
 
@@ -19,12 +18,11 @@ test.each([
 })
 
 test('an owner sets the first provider; a line that is none is named', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<SingleSignOnPage />, {
     [`GET ${PATH}`]: () => reply(404, { code: 'identity_provider_unknown', detail: 'Not found.' }),
     [`GET ${PATH}/domains`]: [],
     [`PUT ${PATH}`]: PROVIDER,
   })
-  await showPage(<SingleSignOnPage />)
   await screen.findByText(/No identity provider yet/)
   await userEvent.click(screen.getByRole('button', { name: 'Set up provider' }))
   await fill(await screen.findByLabelText('Issuer'), 'https://login.example.com')
@@ -51,7 +49,7 @@ test('an owner sets the first provider; a line that is none is named', async () 
 })
 
 test('a test, a domain without its record and the requirement show what the server answers', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<SingleSignOnPage />, {
     [`GET ${PATH}`]: PROVIDER,
     [`GET ${PATH}/domains`]: [DOMAIN],
     [`POST ${PATH}/tests`]: { error: 'the provider refuses client id or client secret' },
@@ -59,7 +57,6 @@ test('a test, a domain without its record and the requirement show what the serv
     'GET /v1/sign-in-policy': policy,
     'PUT /v1/sign-in-policy': { ...policy, single_sign_on_required: true },
   })
-  await showPage(<SingleSignOnPage />)
   expect(await screen.findByText('Network team: admin')).toBeTruthy()
   await userEvent.click(screen.getByRole('button', { name: 'Test provider' }))
   expect(await screen.findByText(/refuses client id/)).toBeTruthy()
@@ -70,13 +67,12 @@ test('a test, a domain without its record and the requirement show what the serv
 })
 
 test('an administrator sees the provider and changes nothing', async () => {
-  mockApi({
+  await visit(<SingleSignOnPage />, {
     ...signedIn({ role: 'admin' }),
     [`GET ${PATH}`]: PROVIDER,
     [`GET ${PATH}/domains`]: [DOMAIN],
     'GET /v1/sign-in-policy': policy,
   })
-  await showPage(<SingleSignOnPage />)
   expect(await screen.findByText(/Owners change it/)).toBeTruthy()
   expect(screen.queryByRole('button', { name: /Edit|Test|Delete|Add domain|Verify/ })).toBeNull()
   expect((await screen.findByRole<HTMLInputElement>('checkbox')).disabled).toBe(true)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bodiesOf, mockApi, reply, signedIn } from '~/testing/api'
-import { fill, recordedItem, screen, showPage, userEvent, within } from '~/testing/page'
+import { fill, recordedItem, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { TenantPage } from './TenantPage'
 
 const TENANT = recordedItem('/v1/tenants', { id: 't', name: 'Example', is_current: true, service_traffic: false })
@@ -17,8 +17,7 @@ const panel = async (name: string) =>
   within((await screen.findByRole('heading', { name })).closest('section') as HTMLElement)
 
 test('an owner renames the tenant', async () => {
-  const sent = mockApi({ ...world(), 'PUT /v1/tenants/t': { ...TENANT, name: 'Network team' } })
-  await showPage(<TenantPage />)
+  const { sent } = await visit(<TenantPage />, { ...world(), 'PUT /v1/tenants/t': { ...TENANT, name: 'Network team' } })
   await fill((await panel('Rename')).getByLabelText('Name'), 'Network team')
   await userEvent.click(screen.getByRole('button', { name: 'Save name' }))
   expect(await screen.findByText('Name saved.')).toBeTruthy()
@@ -46,8 +45,7 @@ test('the ownership is transferred once the name is typed', async () => {
 })
 
 test('others see what only an owner may do', async () => {
-  mockApi(world('admin'))
-  await showPage(<TenantPage />)
+  await visit(<TenantPage />, world('admin'))
   expect(await screen.findByText(/^An owner can rename/)).toBeTruthy()
   expect(screen.queryByRole('heading', { name: 'Transfer ownership' })).toBeNull()
   expect(screen.getByRole('heading', { name: 'Leave tenant' })).toBeTruthy()
@@ -55,11 +53,10 @@ test('others see what only an owner may do', async () => {
 })
 
 test('a tenant is created where the operator allows it', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<TenantPage />, {
     ...world('viewer', true),
     'POST /v1/tenants': () => reply(201, { ...TENANT, id: 'n', name: 'Staging', is_current: false }),
   })
-  await showPage(<TenantPage />)
   await userEvent.type((await panel('New tenant')).getByLabelText('Name'), 'Staging')
   await userEvent.click(screen.getByRole('button', { name: 'Create tenant' }))
   expect(await screen.findByRole('button', { name: 'Open Staging' })).toBeTruthy()

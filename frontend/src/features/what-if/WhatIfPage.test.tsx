@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, recorded, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, recorded, reply, screen, userEvent, visit } from '~/testing/page'
 import { WhatIfPage } from './WhatIfPage'
 
 const RESULT = recorded(
@@ -25,9 +25,12 @@ const MESH = {
   'GET /v1/curves': [],
 }
 
+/** Visit the page of that mesh, with more answers. */
+const open = (answers: object, search = {}, onSearch = vi.fn()) =>
+  visit(<WhatIfPage search={search} onSearch={onSearch} />, { ...MESH, ...answers })
+
 test('performance is that of the newest windows, as on the pages of applications, and says so', async () => {
-  const sent = mockApi({ ...MESH, 'POST /v1/what-if': { ...RESULT, applications: [CACHE] } })
-  await showPage(<WhatIfPage search={{}} onSearch={() => undefined} />)
+  const { sent } = await open({ 'POST /v1/what-if': { ...RESULT, applications: [CACHE] } })
   expect(
     await screen.findByText(
       'Performance is predicted at the p50 of round trips in the newest window of each path, 20 Nov 2020, 10:00:00 – 10:00:10 UTC.',
@@ -40,8 +43,7 @@ test('performance is that of the newest windows, as on the pages of applications
 test('another period is in the address, and in every caption', async () => {
   const onSearch = vi.fn()
   const answer = { ...RESULT, applications: [{ ...CACHE, after: null, gain: null }], minutes: 30, windows: 25 }
-  const sent = mockApi({ ...MESH, 'POST /v1/what-if': answer })
-  await showPage(<WhatIfPage search={{ minutes: 30 }} onSearch={onSearch} />)
+  const { sent } = await open({ 'POST /v1/what-if': answer }, { minutes: 30 }, onSearch)
   expect(await screen.findByText(/^Performance is the mean over 25 windows of the last 30 min, /)).toBeTruthy()
   expect(bodiesOf(sent, 'POST /v1/what-if')).toMatchObject([{ minutes: 30 }])
   expect(screen.getByText(/not measured in this period/)).toBeTruthy()
@@ -57,12 +59,10 @@ test('another period is in the address, and in every caption', async () => {
 })
 
 test('a mesh without VMs has a next step instead of empty forms', async () => {
-  mockApi({
-    ...MESH,
+  await open({
     'GET /v1/meshes/m/roster': { mesh_id: 'm', revision: 1, vms: [], zones: [] },
     'POST /v1/what-if': RESULT,
   })
-  await showPage(<WhatIfPage search={{}} onSearch={() => undefined} />)
   expect(await screen.findByText('No VM in this mesh yet')).toBeTruthy()
   expect(screen.getByRole('link', { name: 'Add VM' }).getAttribute('href')).toBe('/onboarding?mesh=m')
   expect(screen.queryByRole('button', { name: 'Add latency' })).toBeNull()
@@ -71,8 +71,7 @@ test('a mesh without VMs has a next step instead of empty forms', async () => {
 test('a mesh without measurements is no fault: the page says what is missing, without the id of a request', async () => {
   const detail = 'No measurements: the mesh new has no window yet. Check its agents.'
   const missing = { detail, code: 'matrix_missing', request_id: 'r-1' }
-  mockApi({ ...MESH, 'POST /v1/what-if': () => reply(409, missing) })
-  await showPage(<WhatIfPage search={{}} onSearch={() => undefined} />)
+  await open({ 'POST /v1/what-if': () => reply(409, missing) })
   expect((await screen.findByText(detail)).closest('[role=status]')).toBeTruthy()
   expect(screen.queryByText('r-1')).toBeNull()
   expect(screen.queryByRole('alert')).toBeNull()

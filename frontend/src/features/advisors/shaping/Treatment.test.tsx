@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, upload, userEvent } from '~/testing/page'
+import { bodiesOf, reply, screen, upload, userEvent, visit } from '~/testing/page'
 import { Treatment } from './Treatment'
 
 const SIZES = {
@@ -20,14 +20,13 @@ const SMALL = {
 const ALIKE = { verdict: 'same', evidence: 'DSCP 0: 9 % lost', explanation: 'Marks give no advantage.', share: null }
 
 test('both bursts of a file are judged, each for its own question', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<Treatment />, {
     'POST /v1/advisors/packet-treatments': ({ body }) =>
       reply(
         200,
         (body as typeof SIZES).sent_ns[0] === 1 ? { by_size: SMALL, by_class: FEW } : { by_size: FEW, by_class: ALIKE },
       ),
   })
-  await showPage(<Treatment />)
   await upload({ trains: [] }, 'bursts.json')
   expect(await screen.findByText(/Not a file of mixed bursts/)).toBeTruthy()
   await upload({ bursts: [SIZES, CLASSES] }, 'mixed.json')

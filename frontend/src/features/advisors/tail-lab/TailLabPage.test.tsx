@@ -1,10 +1,6 @@
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { fill } from '~/testing/actions'
-import { bodiesOf, fail, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { labelOfPlace, placeOfAlpha } from './outcomes'
 import { policiesOf, type TailSearch, tailSearch } from './question'
 import { TailLabPage } from './TailLabPage'
@@ -92,7 +88,7 @@ function Harness({ first = {} }: { first?: TailSearch }) {
 
 test('a study is run, followed, and its results have gains, curve, and what the source says', async () => {
   let looks = 0
-  const sent = mockApi({
+  const { sent } = await visit(<Harness />, {
     ...LIST,
     'POST /v1/advisors/tail-studies': () => reply(202, { id: 'j', state: 'queued' }),
     'GET /v1/jobs/j': () =>
@@ -102,7 +98,6 @@ test('a study is run, followed, and its results have gains, curve, and what the 
       ),
     'GET /v1/advisors/tail-studies/j': () => reply(200, STUDY),
   })
-  await showPage(<Harness />)
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Flow sizes' }), 'w4')
   await fill(screen.getByLabelText(/^Load/), '70')
   await userEvent.click(screen.getByRole('button', { name: 'Run study' }))
@@ -134,12 +129,11 @@ test('a study is run, followed, and its results have gains, curve, and what the 
 })
 
 test('own sizes are pasted or opened, and a bad line is shown', async () => {
-  const sent = mockApi({
+  const { sent } = await visit(<Harness first={{ workload: 'own' }} />, {
     ...LIST,
     'POST /v1/advisors/tail-studies': () =>
       fail(422, "Invalid table of flow sizes: line 2: bytes must be a whole number, not 'x'."),
   })
-  await showPage(<Harness first={{ workload: 'own' }} />)
   const run = await screen.findByRole('button', { name: 'Run study' })
   await userEvent.click(run)
   expect(screen.getByText('Enter or open flow sizes first.')).toBeTruthy()
@@ -166,13 +160,12 @@ test('the address keeps what is valid and not usual', () => {
 })
 
 test('an address and a study of a leaf-spine network have a sentence', async () => {
-  mockApi({
+  await visit(<Harness first={{ study: 'j', ...tailSearch({ topology: 'leaf_spine', policies: 'tcp,dctcp' }) }} />, {
     ...LIST,
     'GET /v1/jobs/j': () => reply(200, JOB),
     'GET /v1/advisors/tail-studies/j': () =>
       reply(409, { detail: 'Study of a leaf-spine network.', code: 'tail_study_retired' }),
   })
-  await showPage(<Harness first={{ study: 'j', ...tailSearch({ topology: 'leaf_spine', policies: 'tcp,dctcp' }) }} />)
   expect((await screen.findByText('Study of a leaf-spine network.')).closest('[data-tone]')?.role).toBe('status')
   expect(screen.getByText(/no longer has leaf-spine networks/)).toBeTruthy()
   expect(screen.getByRole('button', { name: 'Run study' })).toBeTruthy()

@@ -1,10 +1,6 @@
-import { screen, within } from '@testing-library/react'
-import userEvent from '@testing-library/user-event'
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { fill } from '~/testing/actions'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { showPage } from '~/testing/render'
+import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { BulkRun, EarlierRuns } from './BulkRun'
 import { TryTransport } from './TryTransport'
 
@@ -83,7 +79,7 @@ function Harness() {
 
 test('a trial is started with what was chosen, shows its progress and is stopped', async () => {
   let run: object = RUN
-  const sent = mockApi({
+  const { sent } = await visit(<Harness />, {
     'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1', { mptcp: false })]),
     'POST /v1/transport-trials': () => reply(201, RUN),
     'GET /v1/bulk-runs/r1': () => reply(200, run),
@@ -92,7 +88,6 @@ test('a trial is started with what was chosen, shows its progress and is stopped
       return reply(200, run)
     },
   })
-  await showPage(<Harness />)
   expect(await screen.findByText('Limits of these agents: 1000 Mbit/s, 1070 MB and 120 s in one run.')).toBeTruthy()
   const b = within(screen.getByRole('group', { name: 'Transport B' }))
   await userEvent.selectOptions(b.getByLabelText('Congestion control'), 'bbr')
@@ -119,16 +114,14 @@ test('without the bulk sender the VM and the setting are named', async () => {
 })
 
 test('the same transport twice is named before it is sent', async () => {
-  mockApi({ 'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1')]) })
-  await showPage(<Harness />)
+  await visit(<Harness />, { 'GET /v1/meshes/m/bulk-senders': () => reply(200, [sender('a-1'), sender('b-1')]) })
   const b = within(await screen.findByRole('group', { name: 'Transport B' }))
   await fill(b.getByLabelText('Connections'), '1')
   expect(screen.getByText('A and B are the same transport: change one.')).toBeTruthy()
 })
 
 test('a complete trial shows its advice, its transfers and what it did to delays', async () => {
-  mockApi({ 'GET /v1/bulk-runs/r1': () => reply(200, DONE) })
-  await showPage(<BulkRun runId="r1" />)
+  await visit(<BulkRun runId="r1" />, { 'GET /v1/bulk-runs/r1': () => reply(200, DONE) })
   expect(await screen.findByText(/B takes 20.0 % less time/)).toBeTruthy()
   const variants = within(screen.getByRole('region', { name: 'Transports' }))
   expect(variants.getByText('Transport B: default, 4 connections')).toBeTruthy()

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { cellsOf, mockApi, recorded, screen, showPage, userEvent, within } from '~/testing/page'
+import { cellsOf, mockApi, recorded, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { EvidencePage } from './EvidencePage'
 
 const STATISTICS = {
@@ -38,8 +38,7 @@ const EVIDENCE = { ...RECORDED, report: REPORT }
 const plain = (text: string | null | undefined) => text?.replaceAll('\u202f', ' ')
 
 test('the report shows paths before and during the incident, spikes, VMs, method and signature', async () => {
-  mockApi({ 'GET /v1/incidents/i/evidence': EVIDENCE })
-  await showPage(<EvidencePage incidentId="i" />)
+  await visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': EVIDENCE })
   await screen.findByRole('heading', { level: 1, name: 'Evidence: paths from a-1' })
   expect(screen.getByText('The network changed.')).toBeTruthy()
   expect(screen.getByText('23 Nov 2026, 10:42:00 UTC')).toBeTruthy()
@@ -60,8 +59,7 @@ test('of a spike the exchanges around the largest are shown', async () => {
     inbound_ns: n === 39 ? null : 20_000,
   }))
   const report = { ...REPORT, spikes: [{ ...SPIKE, exchanges }] }
-  mockApi({ 'GET /v1/incidents/i/evidence': { ...EVIDENCE, report } })
-  await showPage(<EvidencePage incidentId="i" />)
+  await visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': { ...EVIDENCE, report } })
   const table = within(await screen.findByRole('region', { name: /^Exchanges of/ }))
   const times = table.getAllByRole('rowheader').map(({ textContent }) => plain(textContent))
   expect(times).toEqual(['3.70 s', '3.80 s', '3.90 s', '4.00 s', '4.10 s', '4.20 s', '4.30 s', '4.40 s'])
@@ -87,8 +85,7 @@ test('the report is copied, downloaded and printed', async () => {
 })
 
 test('an incident without paths has a report without them', async () => {
-  mockApi({ 'GET /v1/incidents/i/evidence': RECORDED })
-  await showPage(<EvidencePage incidentId="i" />)
+  await visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': RECORDED })
   expect(await screen.findByText('No affected paths are recorded for this incident.')).toBeTruthy()
   expect(screen.queryByRole('heading', { name: 'Spikes' })).toBeNull()
 })

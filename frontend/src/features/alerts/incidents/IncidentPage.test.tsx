@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Incident } from '~/api/incidents'
 import { sentenceCase } from '~/lib/text'
 import { incident } from '~/testing/incidents'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, reply, screen, userEvent, visit, within } from '~/testing/page'
 import { IncidentPage } from './IncidentPage'
 
 const ROSTER = {
@@ -26,7 +26,7 @@ const SERIES = {
 const TIME = 'from=2026-11-23T10%3A32%3A00.000Z'
 
 async function showIncident(changes: Partial<Incident> = {}, more: object = {}) {
-  const sent = mockApi({
+  const { sent, router } = await visit(<IncidentPage incidentId="i" />, {
     'GET /v1/incidents/i': incident(changes),
     'GET /v1/meshes/m/roster': ROSTER,
     'GET /v1/meshes/m/paths/v1/v2/series': SERIES,
@@ -34,7 +34,6 @@ async function showIncident(changes: Partial<Incident> = {}, more: object = {}) 
     'POST /v1/silences': () => reply(201, {}),
     ...more,
   })
-  const router = await showPage(<IncidentPage incidentId="i" />)
   await screen.findByRole('heading', { level: 1, name: sentenceCase(incident(changes).title) })
   return { sent, router }
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, mockApi, recordedItem, reply, screen, showPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, mockApi, recordedItem, reply, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { IncidentsPage } from './IncidentsPage'
 import { NoteForm } from './NoteForm'
 
@@ -10,8 +10,7 @@ const INCIDENT = recordedItem('/v1/incidents', {
 
 test('incidents are listed with severity, state and extent, each a link to its page', async () => {
   const onShow = vi.fn()
-  mockApi({ 'GET /v1/incidents': [INCIDENT] })
-  await showPage(<IncidentsPage show="current" onShow={onShow} />)
+  await visit(<IncidentsPage show="current" onShow={onShow} />, { 'GET /v1/incidents': [INCIDENT] })
   const row = within(await screen.findByRole('row', { name: /Delay from a-1/ }))
   expect(row.getByRole('link').getAttribute('href')).toBe('/incidents/i')
   for (const text of ['Critical', 'production', '1 200', 'Ongoing']) expect(row.getByText(text)).toBeTruthy()
@@ -34,8 +33,7 @@ test.each([
 })
 
 test('a note is added and the field is empty again', async () => {
-  const sent = mockApi({ 'POST /v1/incidents/i/notes': () => reply(201, {}) })
-  await showPage(<NoteForm incidentId="i" />)
+  const { sent } = await visit(<NoteForm incidentId="i" />, { 'POST /v1/incidents/i/notes': () => reply(201, {}) })
   await userEvent.type(screen.getByLabelText('Note'), ' Held for an inspection. ')
   await userEvent.click(screen.getByRole('button', { name: 'Add note' }))
   expect(JSON.stringify(bodiesOf(sent, 'POST /v1/incidents/i/notes'))).toContain('"Held for an inspection."')

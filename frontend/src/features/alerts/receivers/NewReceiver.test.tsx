@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, field, fill, mockApi, press, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fail, field, fill, press, reply, screen, userEvent, visit } from '~/testing/page'
 import { NewReceiver } from './NewReceiver'
 
 const API = {
@@ -8,12 +8,13 @@ const API = {
   'PUT /v1/alert-routes': { root: {}, version: 2 },
 }
 
+const open = (answers: object) => visit(<NewReceiver onDone={() => {}} />, { ...API, ...answers })
+
 const chooseMail = async () =>
   userEvent.selectOptions(field('Type'), await screen.findByRole('option', { name: 'E-mail' }))
 
 test('a receiver is created with the fields of its type, and the form is empty again', async () => {
-  const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })
-  await showPage(<NewReceiver onDone={() => {}} />)
+  const { sent } = await open({ 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'On-call' }) })
   await chooseMail()
   await userEvent.type(field('Name'), ' On-call ')
   await fill(field('To'), 'a@example.com, b@example.com')
@@ -26,11 +27,9 @@ test('a receiver is created with the fields of its type, and the form is empty a
 
 test('a form that is sent again after a failure creates one receiver', async () => {
   let tries = 0
-  const sent = mockApi({
-    ...API,
+  const { sent } = await open({
     'POST /v1/receivers': () => (tries++ === 0 ? fail(500, 'Out of disk.') : reply(201, { id: 'r', name: 'On-call' })),
   })
-  await showPage(<NewReceiver onDone={() => {}} />)
   await chooseMail()
   await userEvent.type(field('Name'), 'On-call')
   await fill(field('To'), 'a@example.com')
@@ -45,8 +44,7 @@ test('a form that is sent again after a failure creates one receiver', async () 
 })
 
 test('a receiver of another type has its own fields, and is notified of every incident without a route, unless that is not wanted', async () => {
-  const sent = mockApi({ ...API, 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'Chat' }) })
-  await showPage(<NewReceiver onDone={() => {}} />)
+  const { sent } = await open({ 'POST /v1/receivers': () => reply(201, { id: 'r', name: 'Chat' }) })
   await screen.findByRole('option', { name: 'E-mail' })
   await userEvent.selectOptions(field('Type'), 'PagerDuty')
   expect(screen.queryByLabelText('To')).toBeNull()
@@ -67,8 +65,7 @@ test('a receiver of another type has its own fields, and is notified of every in
 })
 
 test('e-mail is offered only where a mail server is set', async () => {
-  mockApi({ ...API, 'GET /v1/about': { mails: false } })
-  await showPage(<NewReceiver onDone={() => {}} />)
+  await open({ 'GET /v1/about': { mails: false } })
   expect(screen.queryByRole('option', { name: 'E-mail' })).toBeNull()
   expect(field('Type').value).toBe('webhook')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, refuse, reply, type Sent, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fill, mockApi, refuse, reply, type Sent, screen, showPage, userEvent, visit } from '~/testing/page'
 import { inputOf, NEW_RULE } from './draft'
 import { NewRulePage } from './NewRulePage'
 import { RuleEditor, RulePage } from './RuleEditor'
@@ -13,8 +13,7 @@ const RULE_ANSWERS = {
 }
 
 test('more breaching windows than windows evaluated are refused before the form is sent', async () => {
-  mockApi(RULE_ANSWERS)
-  await showPage(<RuleEditor meshId="m" />)
+  await visit(<RuleEditor meshId="m" />, RULE_ANSWERS)
   const breaching = screen.getByRole('spinbutton', { name: 'Bad windows' })
   await fill(breaching, '9')
   expect(screen.getByText('Must not exceed the windows evaluated')).toBeTruthy()
@@ -25,19 +24,17 @@ test('the preview of a rule with a wrong field leaves the reason to the field', 
     { id: 'v1', name: 'a-1', zone_id: 'z' },
     { id: 'v2', name: 'b-1', zone_id: 'z' },
   ]
-  mockApi({
+  await visit(<RuleEditor meshId="m" />, {
     ...RULE_ANSWERS,
     'GET /v1/meshes/m/roster': { vms, zones: [] },
     'POST /v1/alert-rule-previews': () => refuse('windows_x', 'Must be at least 1.'),
   })
-  await showPage(<RuleEditor meshId="m" />)
   expect(await screen.findByText('The preview appears once the rule has no wrong field.')).toBeTruthy()
   expect(screen.queryByText(/Must be at least 1/)).toBeNull()
 })
 
 test('a rule that begins with a path without a limit compares with the baseline', async () => {
-  mockApi(RULE_ANSWERS)
-  await showPage(<NewRulePage search={newRuleSearch({ mesh: 'm', source: 'web-1', target: 'db-1' })} />)
+  await visit(<NewRulePage search={newRuleSearch({ mesh: 'm', source: 'web-1', target: 'db-1' })} />, RULE_ANSWERS)
   expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Type' }).value).toBe('baseline')
 })
 

@@ -1,11 +1,10 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, field, fill, mockApi, press, reply, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, field, fill, mockApi, press, reply, screen, showPage, userEvent, visit } from '~/testing/page'
 import { NewSilence } from './NewSilence'
 
 test('a silence states its matchers, its end and its weekly window; created, its form is closed', async () => {
   const onDone = vi.fn()
-  const sent = mockApi({ 'POST /v1/silences': () => reply(201, { id: 's' }) })
-  await showPage(<NewSilence onDone={onDone} />)
+  const { sent } = await visit(<NewSilence onDone={onDone} />, { 'POST /v1/silences': () => reply(201, { id: 's' }) })
   await fill(field('Value 1'), 'production')
   await fill(field('Reason'), 'Switch replacement')
   await userEvent.selectOptions(field('Ends in'), '1 week')

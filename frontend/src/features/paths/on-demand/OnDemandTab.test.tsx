@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { mockApi, recordedItem, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
+import { type Answers, recordedItem, screen, userEvent, visit, waitFor, within } from '~/testing/page'
 import { OnDemandTab } from './OnDemandTab'
 
 // The chart needs a size and a canvas; what is around it is tested here.
@@ -39,8 +39,8 @@ const RESULT = {
   ...{ outbound_probes: null, inbound_probes: null },
 }
 
-function Addressed() {
-  const [open, setOpen] = useState<string | undefined>()
+function Addressed({ first }: { first?: string }) {
+  const [open, setOpen] = useState(first)
   return <OnDemandTab meshId="m" source="1" target="2" clock="utc" open={open} onOpen={setOpen} />
 }
 
@@ -51,9 +51,8 @@ const ANSWERS = {
   [`POST /v1/on-demand-measurements/${ID}/stop`]: { ...RUN, status: 'stopped' },
 }
 
-async function start(answers: Parameters<typeof mockApi>[0] = ANSWERS) {
-  const sent = mockApi(answers)
-  await showPage(<Addressed />)
+async function start(answers: Answers = ANSWERS) {
+  const { sent } = await visit(<Addressed />, answers)
   await userEvent.selectOptions(await screen.findByLabelText('Source ports'), '4')
   await userEvent.selectOptions(screen.getByLabelText('Duration'), '10 s')
   await userEvent.click(screen.getByRole('button', { name: 'Run now' }))
@@ -63,12 +62,11 @@ async function start(answers: Parameters<typeof mockApi>[0] = ANSWERS) {
 test('the list has the state of the result above it, and is read again while one is not over', async () => {
   const waiting = { ...RUN, status: 'waiting', seconds: 0 }
   const other = { ...waiting, id: 'other', starts_at: '2026-11-20T22:00:00Z' }
-  const sent = mockApi({
+  const { sent } = await visit(<Addressed first={ID} />, {
     ...ANSWERS,
     'GET /v1/on-demand-measurements': [waiting, other],
     [`GET /v1/on-demand-measurements/${ID}`]: { ...RESULT, status: 'completed', seconds: 10 },
   })
-  await showPage(<OnDemandTab meshId="m" source="1" target="2" clock="utc" open={ID} onOpen={() => {}} />)
   const list = within(await screen.findByRole('region', { name: 'Measurements of this pair on demand' }))
   await waitFor(() => expect(list.getByRole('row', { name: /23:10:20/ }).textContent).toContain('Completed'))
   expect(list.getByRole('row', { name: /22:00:00/ }).textContent).toContain('Waiting for the agents')
@@ -89,8 +87,7 @@ test.each([
 ])(
   '%s exchanges a second for %s source ports are refused before the request: %s',
   async (rate, ports, probe, words) => {
-    const sent = mockApi(ANSWERS)
-    await showPage(<Addressed />)
+    const { sent } = await visit(<Addressed />, ANSWERS)
     await userEvent.selectOptions(await screen.findByLabelText('Exchanges per second'), rate)
     await userEvent.selectOptions(screen.getByLabelText('Source ports'), ports)
     if (probe) await userEvent.click(screen.getByLabelText(probe))
@@ -113,11 +110,10 @@ test('sweeps say which source ports are faster, and where a program reads it', a
     ports: [],
     words: '2 of 4 source ports are faster.',
   }
-  mockApi({
+  await visit(<Addressed />, {
     'GET /v1/on-demand-measurements': [{ ...RUN, status: 'completed', source_ports: 4 }],
     'GET /v1/meshes/m/paths/1/2/source-ports': advice,
   })
-  await showPage(<OnDemandTab meshId="m" source="1" target="2" clock="utc" open={undefined} onOpen={() => {}} />)
   const shown = await screen.findByRole('region', { name: 'Faster source ports' })
   expect(shown.textContent).toMatch(/2 of 4 source ports are faster\. So since .*Faster: 40001, 40003\./)
   expect(shown.textContent).toContain('/v1/meshes/m/paths/1/2/source-ports')

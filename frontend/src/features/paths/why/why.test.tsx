@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Path } from '~/api/types'
-import { fail, mockApi, reply, screen, showPage, within } from '~/testing/page'
+import { fail, reply, screen, visit, within } from '~/testing/page'
 import { changeCause, hostCause } from './causes'
 import { WhyTab } from './WhyTab'
 
@@ -27,8 +27,7 @@ const ANSWERS = {
 }
 
 test('what slows a path comes first, with a sentence and a link; what failed says why', async () => {
-  mockApi(ANSWERS)
-  await showPage(<WhyTab meshId="m" source="v1" target="v2" path={PATH as unknown as Path} />)
+  await visit(<WhyTab meshId="m" source="v1" target="v2" path={PATH as unknown as Path} />, ANSWERS)
   await screen.findByText('Could not be loaded: Out of disk.')
   await screen.findByText('The bucket is empty.')
   const rows = screen.getAllByRole('row').slice(1)
