@@ -4,7 +4,7 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
 import { render, waitFor } from '@testing-library/react'
-import { type ReactNode, useState } from 'react'
+import { type ComponentType, type ReactNode, useState } from 'react'
 import type { Patch } from '~/lib/searchParams'
 import { theme } from '~/ui/theme'
 import { type Answers, mockApi } from './api'
@@ -40,19 +40,22 @@ export async function visit(page: ReactNode, answers: Answers, address?: string)
   return { sent, router: await showPage(page, address) }
 }
 
-/** Render a page that keeps its search parameters as its route does; return a function that reads them. */
-export async function showSearchPage<S extends object>(
+/**
+ * Render a page that keeps its search parameters as its route does; return the requests sent and a function that reads
+ * the parameters.
+ */
+export async function visitSearch<S extends object>(
+  Page: ComponentType<{ search: S; onSearch: (patch: Patch<S>) => void }>,
   parse: (raw: Record<string, unknown>) => S,
-  page: (search: S, onSearch: (patch: Patch<S>) => void) => ReactNode,
-  start: S,
-  address?: string,
-): Promise<() => S> {
+  answers: Answers,
+  start = {} as S,
+  path?: string,
+) {
   let present = start
-  function Page() {
+  function Kept() {
     const [search, setSearch] = useState(start)
     present = search
-    return page(search, (patch) => setSearch((old) => parse({ ...old, ...patch })))
+    return <Page search={search} onSearch={(patch) => setSearch((old) => parse({ ...old, ...patch }))} />
   }
-  await showPage(<Page />, address)
-  return () => present
+  return { ...(await visit(<Kept />, answers, path)), address: () => present }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, reply, type Sent, signedIn } from '~/testing/api'
+import { bodiesOf, fail, reply, type Sent, signedIn } from '~/testing/api'
 import { mockAuthenticator } from '~/testing/authenticator'
-import { fill, recorded, screen, showPage, userEvent, visit, within } from '~/testing/page'
+import { fill, recorded, screen, userEvent, visit, within } from '~/testing/page'
 import { AccountPage } from './AccountPage'
 
 const ACCOUNT = recorded('/v1/account', {
@@ -14,16 +14,13 @@ const PROTECTED = {
 }
 const LAPTOP = { id: 'p', name: 'Laptop', rp_id: 'localhost', created_at: '2026-11-20T10:00:00Z', last_used_at: null }
 const COMMON = { 'GET /v1/account/sessions': [], 'GET /v1/sign-in-policy': { second_factor_required: false } }
-async function open(account: object, answers: Parameters<typeof mockApi>[0]) {
-  const { sent } = await visit(<AccountPage />, { ...COMMON, 'GET /v1/account': account, ...answers })
-  return sent
-}
+const open = (account: object, answers: object) =>
+  visit(<AccountPage />, { ...COMMON, 'GET /v1/account': account, ...answers })
 
 const unconfirmed = () => reply(403, { code: 'confirmation_required', detail: 'Confirmation required.' })
 
 test('signing out elsewhere keeps this session, everywhere leads to the sign-in page', async () => {
-  const sent = mockApi({ ...COMMON, 'GET /v1/account': ACCOUNT, 'DELETE /v1/account/sessions': () => reply(204) })
-  const router = await showPage(<AccountPage />)
+  const { sent, router } = await open(ACCOUNT, { 'DELETE /v1/account/sessions': () => reply(204) })
   const kept = () =>
     sent.filter(({ to }) => to === 'DELETE /v1/account/sessions').map(({ query }) => query.get('keep_this'))
   await userEvent.click(await screen.findByRole('button', { name: 'Sign out other browsers' }))
@@ -38,8 +35,7 @@ test('an authenticator app is added by its first code, and recovery codes are sh
   let account: object = ACCOUNT
   const { promise: late, resolve: answer } = Promise.withResolvers<Response>()
   let asked = 0
-  const { sent } = await visit(<AccountPage />, {
-    ...COMMON,
+  const { sent } = await open(ACCOUNT, {
     // The account is fresh, and the setup gone, long before the session is.
     'GET /v1/auth/status': () => (asked++ === 0 ? status() : late),
     'GET /v1/account': () => reply(200, account),
@@ -63,7 +59,7 @@ test('an authenticator app is added by its first code, and recovery codes are sh
 
 test('a change that needs a recent proof asks for a code, then goes through', async () => {
   let confirmed = false
-  const sent = await open(PROTECTED, {
+  const { sent } = await open(PROTECTED, {
     'POST /v1/account/recovery-codes': () =>
       confirmed ? reply(201, { recovery_codes: ['aaaa-bbbb-cccc-dddd'] }) : unconfirmed(),
     'POST /v1/account/confirmations': ({ body }: Sent) => {
@@ -85,7 +81,7 @@ test('a change that needs a recent proof asks for a code, then goes through', as
 })
 
 test('an owner requires a second factor of all members; a refusal shows its reason', async () => {
-  const sent = await open(ACCOUNT, {
+  const { sent } = await open(ACCOUNT, {
     'PUT /v1/sign-in-policy': () => fail(409, 'Second factor missing: set one up for yourself.'),
   })
   await userEvent.click(await screen.findByLabelText('Require a second factor'))
@@ -94,12 +90,8 @@ test('an owner requires a second factor of all members; a refusal shows its reas
 })
 
 test('people change the name that others see', async () => {
-  const sent = await open(
-    { ...ACCOUNT, name: 'Ada' },
-    {
-      'PATCH /v1/account': () => reply(200, { ...ACCOUNT, name: 'Ada Byron' }),
-    },
-  )
+  const answer = { 'PATCH /v1/account': () => reply(200, { ...ACCOUNT, name: 'Ada Byron' }) }
+  const { sent } = await open({ ...ACCOUNT, name: 'Ada' }, answer)
   const name = await screen.findByLabelText<HTMLInputElement>('Your name')
   expect(name.value).toBe('Ada')
   await userEvent.type(name, ' Byron')
@@ -110,7 +102,7 @@ test('people change the name that others see', async () => {
 
 test('a closed dialog of the browser is no error, and nothing is stored', async () => {
   const asked = mockAuthenticator({ refuses: true })
-  const sent = await open(ACCOUNT, {
+  const { sent } = await open(ACCOUNT, {
     'POST /v1/account/passkey-options': recorded('/v1/account/passkey-options', {}, 'post'),
   })
   await userEvent.type(await screen.findByLabelText('Name of a new passkey'), 'Laptop')
@@ -123,7 +115,7 @@ test('a closed dialog of the browser is no error, and nothing is stored', async 
 test('a passkey is removed after a confirmation by a passkey', async () => {
   mockAuthenticator()
   let confirmed = false
-  const sent = await open(
+  const { sent } = await open(
     { ...ACCOUNT, passkeys: [LAPTOP], factors: ['passkey', 'recovery_code'] },
     {
       'DELETE /v1/account/passkeys/p': () => (confirmed ? reply(204) : unconfirmed()),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { cellsOf, field, fill, press, recordedItem, screen, showSearchPage, userEvent, waitFor } from '~/testing/page'
+import { bodiesOf, reply } from '~/testing/api'
+import { cellsOf, field, fill, press, recordedItem, screen, userEvent, visitSearch, waitFor } from '~/testing/page'
 import { AnnotationsPage } from './AnnotationsPage'
 import { type AnnotationsSearch, annotationsSearch } from './search'
 
@@ -11,25 +11,23 @@ const DEPLOY = recordedItem('/v1/annotations', {
 })
 const NOTE = { ...DEPLOY, id: 'n', kind: 'note', text: 'disk replaced', mesh_id: null, mesh_name: null, scope: null }
 
-async function open(more: object, start: AnnotationsSearch = {}) {
-  const sent = mockApi({
-    'GET /v1/annotations': [DEPLOY, NOTE],
-    'GET /v1/meshes': [{ id: 'm', name: 'production' }],
-    'GET /v1/vms': [
-      { id: '1', name: 'web-1' },
-      { id: '2', name: 'web-2' },
-    ],
-    'GET /v1/zones': [{ id: 'z', name: 'eu-1a' }],
-    ...more,
-  })
-  await showSearchPage<AnnotationsSearch>(
+const open = (more: object, start: AnnotationsSearch = {}) =>
+  visitSearch(
+    AnnotationsPage,
     annotationsSearch,
-    (search, onSearch) => <AnnotationsPage search={search} onSearch={onSearch} />,
+    {
+      'GET /v1/annotations': [DEPLOY, NOTE],
+      'GET /v1/meshes': [{ id: 'm', name: 'production' }],
+      'GET /v1/vms': [
+        { id: '1', name: 'web-1' },
+        { id: '2', name: 'web-2' },
+      ],
+      'GET /v1/zones': [{ id: 'z', name: 'eu-1a' }],
+      ...more,
+    },
     start,
     '/?tz=utc',
   )
-  return sent
-}
 
 test('the list names kind, times, mesh, scope and source', async () => {
   await open({})
@@ -41,7 +39,7 @@ test('the list names kind, times, mesh, scope and source', async () => {
 })
 
 test('an annotation of a zone is added for the mesh of the page it came from', async () => {
-  const sent = await open({ 'POST /v1/annotations': () => reply(201, NOTE) }, { add: true, mesh: 'm' })
+  const { sent } = await open({ 'POST /v1/annotations': () => reply(201, NOTE) }, { add: true, mesh: 'm' })
   await fill(await screen.findByLabelText('Text'), 'switch replaced')
   await userEvent.selectOptions(field('Kind'), 'Maintenance')
   await screen.findByRole('option', { name: 'production' })
@@ -72,7 +70,7 @@ test('an annotation of a zone is added for the mesh of the page it came from', a
 })
 
 test('a change keeps what was not touched, and names the version that was read', async () => {
-  const sent = await open({ 'PATCH /v1/annotations/d': DEPLOY })
+  const { sent } = await open({ 'PATCH /v1/annotations/d': DEPLOY })
   await userEvent.click(await screen.findByRole('button', { name: 'Edit web 4.2' }))
   await userEvent.clear(await screen.findByLabelText('Text'))
   await userEvent.type(field('Text'), 'web 4.3')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fireEvent, mockApi, recorded, reply, screen, showSearchPage, visit } from '~/testing/page'
+import { fireEvent, recorded, reply, screen, visit, visitSearch } from '~/testing/page'
 import { NextVms } from './NextVms'
 import { Options } from './Options'
 import { type NextSearch, nextSearch } from './search'
@@ -58,7 +58,7 @@ test('places for the next VMs are asked for on demand, with the price that the p
     },
     words: `Rent ${rent} in ${zone}.`,
   })
-  const sent = mockApi({
+  const { sent } = await visitSearch<NextSearch>((props) => <NextVms applicationId="a" {...props} />, nextSearch, {
     'GET /v1/applications/a/next-vms': {
       ...next,
       places: [place('b', 0.9, 3), { ...place('c', 0.8, 1), performance: { mean: 0.8, low: 0, high: 1, windows: 8 } }],
@@ -67,11 +67,6 @@ test('places for the next VMs are asked for on demand, with the price that the p
     },
   })
   const asked = () => sent.filter(({ to }) => to.endsWith('/next-vms')).map(({ query }) => query.toString())
-  await showSearchPage<NextSearch>(
-    nextSearch,
-    (search, onSearch) => <NextVms applicationId="a" search={search} onSearch={onSearch} />,
-    {},
-  )
   expect(asked()).toEqual([])
   fireEvent.click(screen.getByRole('button', { name: 'Find a place for the next VM' }))
   expect((await screen.findByText('Rent 3 in b.')).closest('tr')?.textContent).toContain('1.0000')

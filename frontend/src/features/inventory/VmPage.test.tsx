@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fail, mockApi, refuse, reply, type Sent } from '~/testing/api'
+import { bodiesOf, fail, refuse, reply, type Sent } from '~/testing/api'
 import { budget, share } from '~/testing/budgets'
-import { fill, recorded, rowsOf, screen, showPage, userEvent, visit, within } from '~/testing/page'
+import { fill, recorded, rowsOf, screen, userEvent, visit, within } from '~/testing/page'
 import { VmPage } from './VmPage'
 
 const named = (id: string, name = id) => ({ id, name })
@@ -110,12 +110,7 @@ function incident(id: string, title: string, mesh: string, suspect: string, at: 
   }
 }
 
-type Answers = Parameters<typeof mockApi>[0]
-
-async function open(more: Answers = {}) {
-  const { sent } = await visit(<VmPage vmId="web" />, { ...ANSWERS, ...more })
-  return sent
-}
+const open = (more = {}, address?: string) => visit(<VmPage vmId="web" />, { ...ANSWERS, ...more }, address)
 
 test('a VM without planned paths says so instead of counting none', async () => {
   const none = { paths: 0, measured: 0, lost: 0, unusual: 0, lossy: 0, median_ns: null, worst: [] }
@@ -194,8 +189,7 @@ test('what was not measured or reported in that time gets a sentence instead of 
 })
 
 test('the range in the address is that of the clock errors', async () => {
-  const sent = mockApi(ANSWERS)
-  await showPage(<VmPage vmId="web" />, '/?from=2026-11-20T08:00:00.000Z&until=2026-11-20T09:00:00.000Z')
+  const { sent } = await open({}, '/?from=2026-11-20T08:00:00.000Z&until=2026-11-20T09:00:00.000Z')
   await (await panelOf('Clock error')).findByRole('img')
   const asked = sent.find(({ to }) => to === 'GET /v1/vms/web/clock-errors')?.query
   expect([asked?.get('from'), asked?.get('to')]).toEqual(['2026-11-20T08:00:00.000Z', '2026-11-20T09:00:00.000Z'])
@@ -210,7 +204,7 @@ test('a token bucket says when it is empty at this rate, with what is sure', asy
 })
 
 test('a token bucket is stated, and a refusal stands at its field', async () => {
-  const sent = await open({
+  const { sent } = await open({
     'PUT /v1/vms/web/token-bucket': ({ body }: Sent) =>
       (body as { burst_kb: number }).burst_kb < 1000 ? refuse('burst_kb', 'is too small') : reply(200, BUCKET),
   })
@@ -228,7 +222,7 @@ test('a token bucket is stated, and a refusal stands at its field', async () => 
 })
 
 test('only what was changed is sent, with the version that was read', async () => {
-  const sent = await open({ 'PATCH /v1/vms/web': ANSWERS['GET /v1/vms/web'] })
+  const { sent } = await open({ 'PATCH /v1/vms/web': ANSWERS['GET /v1/vms/web'] })
   const panel = await panelOf('Name, zone and labels')
   await userEvent.type(panel.getByLabelText('Labels'), '\nenvironment=production')
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
@@ -237,7 +231,7 @@ test('only what was changed is sent, with the version that was read', async () =
 })
 
 test('a line that is no label is named, and nothing is sent', async () => {
-  const sent = await open()
+  const { sent } = await open()
   const panel = await panelOf('Name, zone and labels')
   await userEvent.type(panel.getByLabelText('Labels'), '\nproduction')
   await userEvent.click(panel.getByRole('button', { name: 'Save' }))
@@ -246,7 +240,7 @@ test('a line that is no label is named, and nothing is sent', async () => {
 })
 
 test('the capacity of a VM is shown and changed, what is emptied is removed', async () => {
-  const sent = await open({ 'PATCH /v1/vms/web/capacity': () => reply(200, { slots: 8 }) })
+  const { sent } = await open({ 'PATCH /v1/vms/web/capacity': () => reply(200, { slots: 8 }) })
   expect(await screen.findByText('3 of 4 slots taken by tasks of applications.')).toBeTruthy()
   const slots = screen.getByLabelText<HTMLInputElement>('Slots')
   expect(screen.getByLabelText<HTMLInputElement>('Price per hour').value).toBe('0.085')
@@ -260,7 +254,7 @@ test('the capacity of a VM is shown and changed, what is emptied is removed', as
 test('a capacity that another person changed meanwhile is not overwritten, and what is typed stays', async () => {
   const read = ANSWERS['GET /v1/vms/web/capacity']
   let stored = read
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/vms/web/capacity': () => reply(200, stored),
     'PATCH /v1/vms/web/capacity': ({ headers }: Sent) =>
       headers.get('If-Match') === `"${stored.version}"` ? reply(200, stored) : fail(412, 'Version changed.'),
@@ -279,7 +273,7 @@ test('a capacity that another person changed meanwhile is not overwritten, and w
 test('a token bucket that another person removed meanwhile is not set again unseen', async () => {
   let isRemoved = false
   const none = () => reply(404, { code: 'token_bucket_unknown', detail: 'The VM has no token bucket.' })
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/vms/web/token-bucket': () => (isRemoved ? none() : reply(200, BUCKET)),
     'PUT /v1/vms/web/token-bucket': () => fail(412, 'Version changed.'),
   })

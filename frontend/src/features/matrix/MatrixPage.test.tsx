@@ -6,7 +6,7 @@ import type { Patch } from '~/lib/searchParams'
 import { cellsOf } from '~/testing/actions'
 import { mockApi, reply, type Sent } from '~/testing/api'
 import { matrixOf } from '~/testing/matrix'
-import { fireEvent, recorded, screen, showPage, showSearchPage, userEvent, waitFor, within } from '~/testing/page'
+import { fireEvent, recorded, screen, showPage, userEvent, visitSearch, waitFor, within } from '~/testing/page'
 import { rosterOf } from '~/testing/roster'
 import { MatrixPage } from './MatrixPage'
 import { type MatrixSearch, matrixSearch } from './search'
@@ -35,20 +35,20 @@ const UNUSUAL = {
   last_hour: { points_at: ['2026-11-20T10:41:00Z', '2026-11-20T10:42:00Z'], delay_ns: [262_000, 662_000] },
 }
 
-const pageOf = (search: MatrixSearch, onSearch: (patch: Patch<MatrixSearch>) => void) => (
+const Page = ({ search, onSearch }: { search: MatrixSearch; onSearch: (patch: Patch<MatrixSearch>) => void }) => (
   <MatrixPage mesh={MESH} search={search} onSearch={async (patch) => onSearch(patch)} />
 )
 
 async function open(start: MatrixSearch, more: object = {}) {
-  mockApi({
+  const answers = {
     'GET /v1/meshes/m/matrix': ({ query }: Sent) =>
       query.get('metric') === 'deviation' ? changes() : delays(query.get('by') === 'zone' ? 3 : 6),
     'GET /v1/meshes/m/roster': ROSTER,
     'GET /v1/meshes/m/deviations': QUIET,
     'GET /v1/zones': [],
     ...more,
-  })
-  await showSearchPage<MatrixSearch>(matrixSearch, pageOf, start)
+  }
+  await visitSearch(Page, matrixSearch, answers, start)
   return screen.findByRole('grid')
 }
 
@@ -413,7 +413,7 @@ test('a mesh that another person deleted keeps its last values, and the page say
     'GET /v1/meshes/m/deviations': QUIET,
     'GET /v1/zones': [],
   })
-  const router = await showPage(pageOf({ by: 'vm', metric: 'one_way_delay' }, () => {}))
+  const router = await showPage(<Page search={{ by: 'vm', metric: 'one_way_delay' }} onSearch={() => {}} />)
   await screen.findByRole('grid')
   expect(screen.queryByText(/could not be updated/)).toBeNull()
   isDeleted = true

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, type mockApi, reply, type Sent, signedIn } from '~/testing/api'
+import { bodiesOf, fail, reply, type Sent, signedIn } from '~/testing/api'
 import { fill, recordedItem, screen, userEvent, visit, within } from '~/testing/page'
 import { MembersPage } from './MembersPage'
 
@@ -20,12 +20,7 @@ const OWNER = {
   'GET /v1/invitations': [],
 }
 
-type Answers = Parameters<typeof mockApi>[0]
-
-async function open(more: Answers = {}) {
-  const { sent } = await visit(<MembersPage />, { ...OWNER, ...more })
-  return sent
-}
+const open = (more = {}) => visit(<MembersPage />, { ...OWNER, ...more })
 
 test('an administrator gives no role above their own and leaves owners alone', async () => {
   await open(signedIn({ user: { id: 'u3' }, role: 'admin' }))
@@ -40,7 +35,7 @@ test('an administrator gives no role above their own and leaves owners alone', a
 
 test('an invitation is renewed and revoked, and a failed mail shows its reason', async () => {
   const failed = { ...INVITATION, id: 'i2', email: 'cy@example.com', delivery: 'email', mail_state: 'failed' }
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/invitations': [INVITATION, { ...failed, mail_answer: '550 no such user' }],
     'POST /v1/invitations/i1/resend': () => reply(200, { ...INVITATION, link: 'https://x/invitation#token=smi_2' }),
     'DELETE /v1/invitations/i1': () => reply(204),
@@ -54,7 +49,7 @@ test('an invitation is renewed and revoked, and a failed mail shows its reason',
 })
 
 test('an invited person sees the chosen meshes only', async () => {
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/invitations': [{ ...INVITATION, meshes: [MESHES[1]] }],
     'POST /v1/invitations': () => reply(201, { ...INVITATION, link: null }),
   })
@@ -72,7 +67,7 @@ test('an invited person sees the chosen meshes only', async () => {
 
 test('a member is limited to some meshes, and sees all again', async () => {
   const limited = { ...ADA, meshes: [MESHES[0]] }
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/members': [OWNING, limited],
     'PUT /v1/members/u2/meshes': () => reply(200, limited),
   })
@@ -90,7 +85,7 @@ const withMeshes = (meshes: typeof MESHES | null) => [OWNING, { ...ADA, meshes, 
 
 test('meshes of a member that another person changed meanwhile are not overwritten', async () => {
   let meshes: typeof MESHES | null = null
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/members': () => reply(200, { items: withMeshes(meshes), next_cursor: null }),
     'PUT /v1/members/u2/meshes': ({ headers }: Sent) =>
       headers.get('If-Match') === `"${meshes ? 5 : 4}"` ? reply(200, ADA) : fail(412, 'Version changed.'),

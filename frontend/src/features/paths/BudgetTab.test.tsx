@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { budget, share } from '~/testing/budgets'
-import { mockApi, reply, screen, showSearchPage, userEvent } from '~/testing/page'
+import { reply, screen, userEvent, visitSearch } from '~/testing/page'
 import { BudgetTab } from './BudgetTab'
 import { type PathSearch, pathSearch } from './search'
 
@@ -14,30 +14,25 @@ const item = (selection: string) =>
     },
   })
 
-let address: () => PathSearch
-
-const open = async (initial: PathSearch = {}) => {
-  const sent = mockApi({
-    'GET /v1/meshes/m/latency-budgets': ({ query }) =>
-      reply(200, {
-        items: query.getAll('selections').map(item),
-        reference: [],
-        reference_source: 'UCAM-CL-TR-937',
-        published_source: 'UCAM-CL-TR-937, table 4.3',
-      }),
-  })
-  address = await showSearchPage<PathSearch>(
+const open = async () => {
+  const { sent, address } = await visitSearch<PathSearch>(
+    (props) => <BudgetTab {...{ meshId: 'm', source: '1', target: '2', time: {}, ...props }} />,
     pathSearch,
-    (search, onSearch) => (
-      <BudgetTab {...{ meshId: 'm', source: '1', target: '2', time: {}, search }} onSearch={onSearch} />
-    ),
-    initial,
+    {
+      'GET /v1/meshes/m/latency-budgets': ({ query }) =>
+        reply(200, {
+          items: query.getAll('selections').map(item),
+          reference: [],
+          reference_source: 'UCAM-CL-TR-937',
+          published_source: 'UCAM-CL-TR-937, table 4.3',
+        }),
+    },
   )
-  return () => sent.filter(({ to }) => to.endsWith('/latency-budgets')).at(-1)?.query
+  return { address, query: () => sent.filter(({ to }) => to.endsWith('/latency-budgets')).at(-1)?.query }
 }
 
 test('each direction has its budget, over the range of the page', async () => {
-  const query = await open()
+  const { query } = await open()
   expect(await screen.findByRole('heading', { name: 'web → db' })).toBeTruthy()
   expect(screen.getByRole('heading', { name: 'db → web' })).toBeTruthy()
   const [from, to] = ['from', 'to'].map((name) => Date.parse(query()?.get(name) ?? ''))
@@ -47,7 +42,7 @@ test('each direction has its budget, over the range of the page', async () => {
 })
 
 test('round trips are one budget, and stand in the address', async () => {
-  const query = await open()
+  const { query, address } = await open()
   await userEvent.click(await screen.findByRole('radio', { name: 'Round trip' }))
   expect(await screen.findByRole('heading', { name: 'Round trip, web → db' })).toBeTruthy()
   expect(query()?.getAll('selections')).toEqual(['path:1:2'])
@@ -56,7 +51,7 @@ test('round trips are one budget, and stand in the address', async () => {
 })
 
 test('a distance is sent once it is entered, and only a valid one', async () => {
-  const query = await open()
+  const { query, address } = await open()
   const field = await screen.findByRole('spinbutton', { name: 'Distance, km' })
   await userEvent.type(field, '42{Enter}')
   await expect.poll(() => query()?.get('distance_km')).toBe('42')

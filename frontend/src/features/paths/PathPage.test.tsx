@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Mesh } from '~/api/types'
-import { mockApi, recorded, rowsOf, screen, showSearchPage, userEvent, within } from '~/testing/page'
+import { recorded, rowsOf, screen, userEvent, visitSearch, within } from '~/testing/page'
 import { PathPage } from './PathPage'
 import { type PathSearch, pathSearch } from './search'
 
@@ -49,17 +49,14 @@ const ANSWERS = {
   },
 }
 
-let address: () => PathSearch
-
 async function open(answers: object = {}) {
-  const sent = mockApi({ ...ANSWERS, ...answers })
-  address = await showSearchPage<PathSearch>(
+  const opened = await visitSearch<PathSearch>(
+    (props) => <PathPage {...{ mesh: MESH, source: '1', target: '2', ...props }} />,
     pathSearch,
-    (search, onSearch) => <PathPage {...{ mesh: MESH, source: '1', target: '2', search }} onSearch={onSearch} />,
-    {},
+    { ...ANSWERS, ...answers },
   )
   await screen.findByRole('heading', { level: 1 })
-  return sent
+  return opened
 }
 
 test('what slows a path names the applications on it with their cost, and the incidents that include it', async () => {
@@ -88,7 +85,7 @@ test('a path without service names the reason of the agent', async () => {
 })
 
 test('a tab is in the address', async () => {
-  const sent = await open()
+  const { sent, address } = await open()
   await userEvent.click(screen.getByRole('tab', { name: 'Distribution' }))
   expect(address()).toEqual({ tab: 'distribution' })
   expect(await screen.findByRole('region', { name: 'Quantiles' })).toBeTruthy()
@@ -107,7 +104,7 @@ test('symmetry compares each direction with its own fastest packet', async () =>
 })
 
 test('raw exchanges are listed by spike, and one is open in the address', async () => {
-  await open()
+  const { address } = await open()
   await userEvent.click(screen.getByRole('tab', { name: 'Raw exchanges' }))
   await userEvent.click(await screen.findByRole('button', { name: /^Exchanges of 20 Nov 2026, 23:10:20/ }))
   expect(address()).toEqual({ tab: 'exchanges', spike: '1-2-3' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, type mockApi, reply, screen, userEvent, visit } from '~/testing/page'
+import { bodiesOf, reply, screen, userEvent, visit } from '~/testing/page'
 import { FindMoves } from './FindMoves'
 
 const ANSWERS = {
@@ -7,12 +7,7 @@ const ANSWERS = {
   'POST /v1/recommendations': () => reply(202, { id: 'j', state: 'queued' }),
 }
 
-type Answers = Parameters<typeof mockApi>[0]
-
-async function open(more: Answers = {}) {
-  const { sent } = await visit(<FindMoves />, { ...ANSWERS, ...more })
-  return sent
-}
+const open = (more = {}) => visit(<FindMoves />, { ...ANSWERS, ...more })
 
 const find = async () => {
   await screen.findByRole('option', { name: 'production' })
@@ -28,7 +23,7 @@ test.each([
 ])(
   'a search that fails gives the reason and what would help, and the form keeps its choices',
   async (problem, words) => {
-    const sent = await open({ 'GET /v1/jobs/j': { id: 'j', state: 'failed', problem } })
+    const { sent } = await open({ 'GET /v1/jobs/j': { id: 'j', state: 'failed', problem } })
     await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Judge paths by' }), 'p99')
     await find()
     expect(await screen.findByText(words)).toBeTruthy()
@@ -63,7 +58,7 @@ test('without a mesh, the panel says what is missing and where to begin, instead
 })
 
 test('artifacts of applications and the cost of bringing them are part of the request', async () => {
-  const sent = await open({
+  const { sent } = await open({
     'GET /v1/jobs/j': { id: 'j', state: 'failed', problem: { detail: 'No application runs on this mesh.' } },
   })
   await userEvent.click(screen.getByText('Advanced'))

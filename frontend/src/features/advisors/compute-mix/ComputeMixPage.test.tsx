@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply } from '~/testing/api'
-import { fill, recorded, screen, showSearchPage, upload, userEvent, within } from '~/testing/page'
+import { bodiesOf, reply } from '~/testing/api'
+import { type Answers, fill, recorded, screen, upload, userEvent, visitSearch, within } from '~/testing/page'
 import { ComputeMixPage } from './ComputeMixPage'
-import { type MixSearch, mixSearch, numbersOf } from './question'
+import { mixSearch, numbersOf } from './question'
 
 const split = { vms: 2, serverless_per_s: 4.5, cost_per_hour: 0.25, regime: 'mixed' }
 const MIX = recorded('/v1/advisors/compute-mix', { currency: 'USD' }, 'post')
@@ -19,13 +19,10 @@ const PATH = {
 const FAR = { ...PATH, label: 'a-1 to c-1', difference_per_hour: 0.125 }
 const NONE = { ...PATH, label: 'a-1 to d-1', best: null, reason: 'The network alone takes longer.', curve: null }
 
-const open = () =>
-  showSearchPage<MixSearch>(mixSearch, (search, onSearch) => <ComputeMixPage search={search} onSearch={onSearch} />, {})
-
 const MIXED = { regime: 'mixed', price_per_busy_hour: 2.22, profit_per_hour: 1.5, split }
 
-const api = (paths: unknown[], more: Parameters<typeof mockApi>[0] = {}, equilibrium: unknown = MIXED) =>
-  mockApi({
+const open = (paths: unknown[], more: Answers = {}, equilibrium: unknown = MIXED) =>
+  visitSearch(ComputeMixPage, mixSearch, {
     'POST /v1/advisors/compute-mix': () => reply(200, { ...MIX, paths }),
     'POST /v1/advisors/provider-prices': () =>
       reply(200, {
@@ -40,8 +37,7 @@ const api = (paths: unknown[], more: Parameters<typeof mockApi>[0] = {}, equilib
   })
 
 test('the mix names VMs and serverless, with its cost, its budget and the difference of another path', async () => {
-  api([PATH, FAR, NONE])
-  await open()
+  await open([PATH, FAR, NONE])
   expect((await screen.findAllByText('2 × c5.large, and 4.50 jobs/s to serverless')).length).toBe(2)
   expect(screen.getAllByText(/Response budget 500 ms: the target less 100 µs, the p95/).length).toBe(2)
   expect(screen.getByText(/0.125 USD per hour more than the first path/)).toBeTruthy()
@@ -52,8 +48,7 @@ test('the mix names VMs and serverless, with its cost, its budget and the differ
 })
 
 test('the form asks again with what was typed', async () => {
-  const sent = api([PATH])
-  await open()
+  const { sent } = await open([PATH])
   await screen.findByText('2 × c5.large, and 4.50 jobs/s to serverless')
   await fill(screen.getByLabelText('Load (jobs/s)'), '80')
   await userEvent.selectOptions(screen.getByLabelText('Target holds for'), 'mean')
@@ -76,13 +71,12 @@ test('prices of lists in the currency of the question are offered, for VMs and s
   const vm = { kind: 'vm', provider: 'Azure', region: 'westeurope', name: 'D2s v5', price_per_hour: 0.105 }
   const functions = { ...vm, kind: 'serverless', name: 'Functions', price_per_gb_second: 0.00002 }
   const list = { source: null, as_of: '2026-11-01', entries: [vm, { ...functions, price_per_million_requests: 0.3 }] }
-  const sent = api([PATH], {
+  const { sent } = await open([PATH], {
     'GET /v1/price-lists': [
       { ...list, id: 'e', name: 'Euro', currency: 'EUR' },
       { ...list, id: 'u', name: 'Dollar', currency: 'USD', entries: [vm] },
     ],
   })
-  await open()
   const currency = await screen.findByLabelText('Currency (ISO 4217)')
   expect((await screen.findAllByText('Entries of price lists that are not in USD are not offered: 1.')).length).toBe(2)
   await fill(currency, 'eur')
@@ -97,8 +91,7 @@ test('prices of lists in the currency of the question are offered, for VMs and s
 })
 
 test('a file is imported in its currency', async () => {
-  const sent = api([PATH])
-  await open()
+  const { sent } = await open([PATH])
   const currency = await screen.findByLabelText('Currency of the file')
   await fill(currency, 'EUR')
   await upload('kind;name', 'mine.csv', 'text/csv')
@@ -106,8 +99,7 @@ test('a file is imported in its currency', async () => {
 })
 
 test('where the provider earns most with VMs only, any price above the switch is as good', async () => {
-  api([PATH], {}, { regime: 'vm_only', price_per_busy_hour: 4.44, profit_per_hour: 1.5, split })
-  await open()
+  await open([PATH], {}, { regime: 'vm_only', price_per_busy_hour: 4.44, profit_per_hour: 1.5, split })
   expect(
     await screen.findByText(/earns most, 1.50 USD per hour, at any price above 2.22 USD per busy hour/),
   ).toBeTruthy()
@@ -120,7 +112,7 @@ test('numbers are typed with commas, semicolons and lines', () => {
 
 test('the service becomes the price basis of an application, and is deleted again', async () => {
   let stored: unknown = null
-  const sent = api([], {
+  const { sent } = await open([], {
     'GET /v1/applications': [{ id: 'a', name: 'cache' }],
     'GET /v1/applications/a/price-basis': () =>
       stored ? reply(200, stored) : reply(404, { code: 'price_basis_unknown', title: 'Unknown price basis.' }),
@@ -133,7 +125,6 @@ test('the service becomes the price basis of an application, and is deleted agai
       return reply(204, null)
     },
   })
-  await open()
   expect(await screen.findByText('No price basis yet.')).toBeTruthy()
   await userEvent.click(await screen.findByRole('button', { name: 'Use as price basis' }))
   expect(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, mockApi, recorded, reply, screen, showSearchPage, userEvent, within } from '~/testing/page'
+import { bodiesOf, fail, recorded, reply, screen, userEvent, visitSearch, within } from '~/testing/page'
 import { FairnessPage } from './FairnessPage'
-import { type FairnessSearch, fairnessSearch } from './search'
+import { fairnessSearch } from './search'
 
 const FOUND = recorded('/v1/meshes/{mesh_id}/fairness', {
   ...{ index: 0.75, alert_below: 0.883, below: true, left_out: ['c-1'] },
@@ -11,15 +11,8 @@ const FOUND = recorded('/v1/meshes/{mesh_id}/fairness', {
   ],
 })
 
-const open = () =>
-  showSearchPage<FairnessSearch>(
-    fairnessSearch,
-    (search, onSearch) => <FairnessPage search={search} onSearch={onSearch} />,
-    {},
-  )
-
-const api = (imported = () => reply(200, { groups: [] })) =>
-  mockApi({
+const open = (imported = () => reply(200, { groups: [] })) =>
+  visitSearch(FairnessPage, fairnessSearch, {
     'GET /v1/meshes': [{ id: 'm', name: 'demo' }],
     'GET /v1/meshes/m/roster': { vms: [{ name: 'a-1' }, { name: 'b-1' }] },
     'GET /v1/meshes/m/fairness': FOUND,
@@ -27,7 +20,6 @@ const api = (imported = () => reply(200, { groups: [] })) =>
   })
 
 test('the index, whether it is low, and the members are shown', async () => {
-  api()
   await open()
   expect(await screen.findByText('Index 0.7500')).toBeTruthy()
   expect(screen.getByText(/Below 0.883/)).toBeTruthy()
@@ -41,12 +33,11 @@ test('the index, whether it is low, and the members are shown', async () => {
 
 test('a table measured elsewhere gets its mean index, or the reason why not', async () => {
   let tries = 0
-  const sent = api(() =>
+  const { sent } = await open(() =>
     tries++ === 0
       ? fail(422, 'Invalid table: line 1.')
       : reply(200, { groups: [{ group: 'TCP', mean: 0.9344, windows: [{ window: '2', index: 0.793, members: 0 }] }] }),
   )
-  await open()
   await userEvent.type(await screen.findByLabelText('Table (CSV)'), 'group')
   await userEvent.click(screen.getByRole('button', { name: 'Compute' }))
   expect(await screen.findByText(/Invalid table: line 1/)).toBeTruthy()

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, recorded, reply, screen, showSearchPage, signedIn, upload, userEvent } from '~/testing/page'
-import { burstsOf, type ShapingSearch, shapingSearch } from './question'
+import {
+  type Answers,
+  bodiesOf,
+  recorded,
+  reply,
+  screen,
+  signedIn,
+  upload,
+  userEvent,
+  visitSearch,
+} from '~/testing/page'
+import { burstsOf, shapingSearch } from './question'
 import { ShapingPage } from './ShapingPage'
 
 const BURSTS = recorded('/v1/advisors/token-buckets', {}, 'post')
@@ -31,12 +41,7 @@ const TIMEOUTS = recorded('/v1/meshes/{mesh_id}/connection-timeouts', { vms: 4, 
 const [WAITS] = TIMEOUTS.items
 const peer = { peer_vm_id: 'w', peer_vm_name: 'db-1' }
 
-const open = () =>
-  showSearchPage<ShapingSearch>(
-    shapingSearch,
-    (search, onSearch) => <ShapingPage search={search} onSearch={onSearch} />,
-    {},
-  )
+const open = (answers: Answers) => visitSearch(ShapingPage, shapingSearch, answers)
 
 const found = (trains: number) => {
   if (trains === 0) return FOUND
@@ -45,14 +50,13 @@ const found = (trains: number) => {
 }
 
 test('a bucket has its forecast and what it means; bursts of a file replace it', async () => {
-  const sent = mockApi({
+  const { sent } = await open({
     'POST /v1/advisors/token-buckets': ({ body }) => reply(200, found((body as { trains: unknown[] }).trains.length)),
     'GET /v1/token-buckets': [BUCKET, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', forecast: null }],
     'GET /v1/meshes': [{ id: 'm', name: 'demo' }],
     'GET /v1/meshes/m/retransmission-tails': () => reply(200, [TAIL]),
     'GET /v1/meshes/m/connection-timeouts': { ...TIMEOUTS, items: [{ ...WAITS, ...peer }, TIMEOUTS.items[1]] },
   })
-  await open()
   expect(
     await screen.findByText('1000 Mbit/s with a depth of 100 kB; packets beyond it are dropped (policer)'),
   ).toBeTruthy()
@@ -95,7 +99,7 @@ const DUAL = {
 }
 
 test('a detected bucket is saved for the VM that sent the bursts with one click', async () => {
-  const sent = mockApi({
+  const { sent } = await open({
     'POST /v1/advisors/token-buckets': () => reply(200, DUAL),
     ...signedIn({ role: 'editor' }),
     'GET /v1/token-buckets': [{ ...BUCKET, vm_id: 'v', vm_name: 'web-1' }],
@@ -106,7 +110,6 @@ test('a detected bucket is saved for the VM that sent the bursts with one click'
     'GET /v1/meshes': [],
     'PUT /v1/vms/w/token-bucket': () => reply(200, { ...BUCKET, vm_id: 'w', vm_name: 'web-2', source: 'detected' }),
   })
-  await open()
   await upload({ trains: TRAINS, sender: 'web-2' }, 'bursts.json')
   expect(await screen.findByText(/Above it a second bucket: 400 Mbit\/s with a depth of 200 kB/)).toBeTruthy()
   expect(screen.getByText(/It counts bytes/)).toBeTruthy()

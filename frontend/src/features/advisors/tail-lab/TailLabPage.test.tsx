@@ -1,6 +1,5 @@
-import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, fail, fill, mockApi, reply, screen, showPage, userEvent, visit, within } from '~/testing/page'
+import { bodiesOf, fail, fill, recorded, reply, screen, upload, userEvent, visitSearch, within } from '~/testing/page'
 import { labelOfPlace, placeOfAlpha } from './outcomes'
 import { policiesOf, type TailSearch, tailSearch } from './question'
 import { TailLabPage } from './TailLabPage'
@@ -33,20 +32,7 @@ const evaluation = (alpha: number, gain: number, mean_loss: number) => ({
 const GUARD = 'sudo sinemora-guard on --interface eth0 --rate 10gbit --boundaries=-2,1'
 const BEST = evaluation(1.5, 23.4, 1.2)
 const STUDY = {
-  id: 'j',
-  name: 'W5',
-  workload: 'w5',
-  workload_name: 'W5 Microsoft web search',
-  load: 0.8,
-  link_mbit: 10_000,
-  packet_bytes: 1_460,
-  seed: 1,
-  objective: 'tail_mean',
-  mean_loss_max: 3,
-  flows: 20_000,
-  packets: 22_800_000,
-  mean_bytes: 1.6e6,
-  offered_load: 0.79,
+  ...recorded('/v1/advisors/tail-studies/{study_id}'),
   outcomes: [
     outcome('las', 0.006),
     outcome('d_tail_blind', 0.005, {
@@ -81,15 +67,12 @@ const STUDY = {
 const JOB = { id: 'j', title: 'Tail study W5', state: 'succeeded', created_at: '2026-11-25T10:00:00Z', result: {} }
 const LIST = { 'GET /v1/jobs': () => reply(200, { items: [JOB], next_cursor: null }) }
 
-function Harness({ first = {} }: { first?: TailSearch }) {
-  const [search, setSearch] = useState<TailSearch>(first)
-  return <TailLabPage search={search} onSearch={(patch) => setSearch((old) => tailSearch({ ...old, ...patch }))} />
-}
+const open = (answers: object, start: TailSearch = {}) =>
+  visitSearch(TailLabPage, tailSearch, { ...LIST, ...answers }, start)
 
 test('a study is run, followed, and its results have gains, curve, and what the source says', async () => {
   let looks = 0
-  const { sent } = await visit(<Harness />, {
-    ...LIST,
+  const { sent } = await open({
     'POST /v1/advisors/tail-studies': () => reply(202, { id: 'j', state: 'queued' }),
     'GET /v1/jobs/j': () =>
       reply(
@@ -129,16 +112,12 @@ test('a study is run, followed, and its results have gains, curve, and what the 
 })
 
 test('own sizes are pasted or opened, and a bad line is shown', async () => {
-  const { sent } = await visit(<Harness first={{ workload: 'own' }} />, {
-    ...LIST,
-    'POST /v1/advisors/tail-studies': () =>
-      fail(422, "Invalid table of flow sizes: line 2: bytes must be a whole number, not 'x'."),
-  })
+  const refusal = "Invalid table of flow sizes: line 2: bytes must be a whole number, not 'x'."
+  const { sent } = await open({ 'POST /v1/advisors/tail-studies': () => fail(422, refusal) }, { workload: 'own' })
   const run = await screen.findByRole('button', { name: 'Run study' })
   await userEvent.click(run)
   expect(screen.getByText('Enter or open flow sizes first.')).toBeTruthy()
-  const input = document.querySelector('input[type=file]') as HTMLInputElement
-  await userEvent.upload(input, new File(['bytes\nx\n'], 'sizes.csv', { type: 'text/csv' }))
+  await upload('bytes\nx\n', 'sizes.csv', 'text/csv')
   await expect.poll(() => screen.queryByText('Enter or open flow sizes first.')).toBeNull()
   await userEvent.click(run)
   expect(await screen.findByText(/line 2: bytes must be a whole number/)).toBeTruthy()
@@ -146,8 +125,7 @@ test('own sizes are pasted or opened, and a bad line is shown', async () => {
 })
 
 test('a cancelled study says so', async () => {
-  mockApi({ ...LIST, 'GET /v1/jobs/j': () => reply(200, { ...JOB, state: 'cancelled' }) })
-  await showPage(<Harness first={{ study: 'j' }} />)
+  await open({ 'GET /v1/jobs/j': () => reply(200, { ...JOB, state: 'cancelled' }) }, { study: 'j' })
   expect(await screen.findByText('The study was cancelled.')).toBeTruthy()
 })
 
@@ -160,12 +138,9 @@ test('the address keeps what is valid and not usual', () => {
 })
 
 test('an address and a study of a leaf-spine network have a sentence', async () => {
-  await visit(<Harness first={{ study: 'j', ...tailSearch({ topology: 'leaf_spine', policies: 'tcp,dctcp' }) }} />, {
-    ...LIST,
-    'GET /v1/jobs/j': () => reply(200, JOB),
-    'GET /v1/advisors/tail-studies/j': () =>
-      reply(409, { detail: 'Study of a leaf-spine network.', code: 'tail_study_retired' }),
-  })
+  const retired = { detail: 'Study of a leaf-spine network.', code: 'tail_study_retired' }
+  const answers = { 'GET /v1/jobs/j': JOB, 'GET /v1/advisors/tail-studies/j': () => reply(409, retired) }
+  await open(answers, { study: 'j', ...tailSearch({ topology: 'leaf_spine', policies: 'tcp,dctcp' }) })
   expect((await screen.findByText('Study of a leaf-spine network.')).closest('[data-tone]')?.role).toBe('status')
   expect(screen.getByText(/no longer has leaf-spine networks/)).toBeTruthy()
   expect(screen.getByRole('button', { name: 'Run study' })).toBeTruthy()

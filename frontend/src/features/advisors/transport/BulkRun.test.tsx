@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { expect, test } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, visit, within } from '~/testing/page'
+import { bodiesOf, fill, mockApi, recorded, reply, screen, showPage, userEvent, visit, within } from '~/testing/page'
 import { BulkRun, EarlierRuns } from './BulkRun'
 import { TryTransport } from './TryTransport'
 
@@ -15,22 +15,13 @@ const sender = (name: string, more: object = {}) => ({
   tls: true,
   ...more,
 })
-const named = (name: string) => ({ id: name, name })
+const RECORDED = recorded('/v1/bulk-runs/{run_id}')
 const transfer = (index: number, variant: 'a' | 'b', elapsed: number | null) => ({
-  index,
-  variant,
-  source: named('a-1'),
-  target: named('b-1'),
-  size_bytes: 10_000_000,
+  ...{ ...RECORDED.transfers[0], index, variant, size_bytes: 10_000_000, elapsed_s: elapsed },
   sent_bytes: elapsed === null ? 2_500_000 : 10_000_000,
   connections: variant === 'b' ? 4 : 1,
-  rate_cap_mbit: 1000,
-  started_at: null,
-  elapsed_s: elapsed,
   rate_mbit: elapsed === null ? null : 80 / elapsed,
   jain: variant === 'b' && elapsed ? 0.98 : null,
-  slowest_share: null,
-  error: null,
 })
 const plain = { congestion: null, connections: 1, mptcp: false, tls: false }
 const variant = (connections: number, more: object = {}) => ({
@@ -43,20 +34,10 @@ const variant = (connections: number, more: object = {}) => ({
   ...more,
 })
 const RUN = {
-  id: 'r1',
-  mesh: named('m'),
-  status: 'running',
-  progress: 0.625,
-  vms: [named('a-1'), named('b-1')],
-  size_bytes: 20_000_000,
-  requested_by: 'Ann',
-  created_at: '2026-11-26T20:00:00Z',
-  starts_at: '2026-11-26T20:00:00Z',
-  ends_at: '2026-11-26T20:02:00Z',
-  error: null,
+  ...RECORDED,
+  ...{ id: 'r1', status: 'running', progress: 0.625, size_bytes: 20_000_000, disturbance: [] },
   transfers: [transfer(0, 'a', 0.5), transfer(1, 'b', null)],
   trial: { a: variant(1), b: variant(4, { jain: 0.98 }), change: null, advice: 'Two rounds are needed.' },
-  disturbance: [],
 }
 const DONE = {
   ...RUN,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, recorded, screen, showSearchPage, userEvent, within } from '~/testing/page'
-import { requestOf, type TransportSearch, transportSearch } from './question'
+import { type Answers, bodiesOf, recorded, screen, userEvent, visitSearch, within } from '~/testing/page'
+import { requestOf, transportSearch } from './question'
 import { TransportPage } from './TransportPage'
 
 const ADVICE = recorded('/v1/advisors/transports', {}, 'post')
@@ -10,15 +10,10 @@ const EVIDENCE = {
 }
 const rule = { ...ADVICE.fired[1], is_available: false, overridden_by: null }
 
-const open = () =>
-  showSearchPage<TransportSearch>(
-    transportSearch,
-    (search, onSearch) => <TransportPage search={search} onSearch={onSearch} />,
-    {},
-  )
+const open = (answers: Answers) => visitSearch(TransportPage, transportSearch, answers)
 
 test('the advice names its rule, its measurement and its effect; other rules say what overrides them', async () => {
-  const sent = mockApi({
+  const { sent } = await open({
     'GET /v1/meshes': [{ id: 'm', name: 'demo' }],
     'GET /v1/meshes/m/roster': { vms: [{ name: 'a-1' }, { name: 'b-1' }] },
     'POST /v1/advisors/transports': {
@@ -27,7 +22,6 @@ test('the advice names its rule, its measurement and its effect; other rules say
       fired: [rule, { ...rule, rule: 'R3', choice: 'MPTCP', overridden_by: 'R2' }],
     },
   })
-  await open()
   expect(await screen.findByText('Transport: DCTCP')).toBeTruthy()
   expect(screen.getByText(/Transfers 20.0 % shorter, the job 10.0 % shorter/)).toBeTruthy()
   expect(screen.getByText(/The kernel does not offer it/)).toBeTruthy()
@@ -59,11 +53,7 @@ test('marks and order that were measured are named with their time', async () =>
     ...{ ecn: 'bleached', reordering: 0.0125, probed_at: '2026-11-27T04:00:00Z' },
     measured: ['ecn', 'loss', 'reordering'],
   }
-  mockApi({
-    'GET /v1/meshes': [],
-    'POST /v1/advisors/transports': { ...ADVICE, evidence, fired: [rule] },
-  })
-  await open()
+  await open({ 'GET /v1/meshes': [], 'POST /v1/advisors/transports': { ...ADVICE, evidence, fired: [rule] } })
   expect(await screen.findByText(/a hop clears the ECN field, 1.25 % of pairs reordered/)).toBeTruthy()
   expect(screen.getByText(/^ECN and order: measured on demand at .*04:00:00/)).toBeTruthy()
 })
