@@ -11,7 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import psutil
@@ -19,6 +19,7 @@ import pytest
 
 from lab import proxy_stand
 from lab.proxy_stand import Stand
+from tests.http_server import Answer, answering
 from tests.waits import WAIT_MOST_S, until
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"
@@ -30,29 +31,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class _Api(BaseHTTPRequestHandler):
-    """An upstream that answers with the headers it got, after `?wait` seconds."""
-
-    def do_GET(self) -> None:
-        time.sleep(float(self.path.partition("?")[2] or 0))
-        body = json.dumps(dict(self.headers)).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+def answer(request: BaseHTTPRequestHandler, _body: bytes) -> Answer:
+    """Answer with the headers of the request, after `?wait` seconds."""
+    time.sleep(float(request.path.partition("?")[2] or 0))
+    return 200, {}, json.dumps(dict(request.headers)).encode()
 
 
 @pytest.fixture
 def stand() -> Iterator[Stand]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Api) as api:
-        threading.Thread(target=api.serve_forever, daemon=True).start()
-        with proxy_stand.running(api.server_address[1]) as running:
-            assert get(running), "the entrance has found the proxy"
-            yield running
-        api.shutdown()
+    with answering(answer) as port, proxy_stand.running(port) as running:
+        assert get(running), "the entrance has found the proxy"
+        yield running
 
 
 def get(stand: Stand, path: str = "/", **headers: str) -> dict[str, str]:

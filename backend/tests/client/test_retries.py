@@ -5,12 +5,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from sinemora_client import ApiError, Client, Retries, ServerError, TooManyRequests, Unreachable
-from tests.mail_server import serve
+from tests.http_server import Answer, answering
 
 
 @dataclass
@@ -27,31 +27,18 @@ def flaky() -> Iterator[Flaky]:
     """A server that fails on purpose."""
     state = Flaky()
 
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            state.received.append((self.command, self.path, self.headers.get("Idempotency-Key")))
-            answer = state.answers.pop(0) if state.answers else (200, None)
-            if answer is None:
-                self.close_connection = True
-                return
-            status, wait = answer
-            body = json.dumps({"id": "m"} if status == 200 else {"code": "c", "detail": "No."}).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json" if status == 200 else "application/problem+json")
-            self.send_header("Content-Length", str(len(body)))
-            if wait is not None:
-                self.send_header("Retry-After", wait)
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(request: BaseHTTPRequestHandler, _body: bytes) -> Answer | None:
+        state.received.append((request.command, request.path, request.headers.get("Idempotency-Key")))
+        found = state.answers.pop(0) if state.answers else (200, None)
+        if found is None:
+            return None
+        status, wait = found
+        content = json.dumps({"id": "m"} if status == 200 else {"code": "c", "detail": "No."}).encode()
+        media_type = "application/json" if status == 200 else "application/problem+json"
+        return status, {"Content-Type": media_type} | ({} if wait is None else {"Retry-After": wait}), content
 
-        do_GET = do_POST = do_PATCH = do_DELETE = do_PUT = _answer
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    for server in serve(ThreadingHTTPServer(("127.0.0.1", 0), Handler)):
-        state.url = f"http://127.0.0.1:{server.server_port}"
+    with answering(answer) as port:
+        state.url = f"http://127.0.0.1:{port}"
         yield state
 
 

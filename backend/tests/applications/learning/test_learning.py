@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
@@ -14,7 +14,7 @@ import pytest
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.learning import tasks
 from tests.api_clients import Member, MeshWorld, body_of, code_of
-from tests.mail_server import serve
+from tests.http_server import Answer, answering
 from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
 from tests.statements import execute, scalar
@@ -110,45 +110,35 @@ def test_data_that_cannot_tell_say_why_and_make_no_curve(owner, mesh, measured):
     assert evaluated["curve_id"] is None
 
 
-class _Api(BaseHTTPRequestHandler):
+class Prometheus:
     """`/api/v1/query_range` as Prometheus answers it, for one series of the test's own."""
 
-    def do_GET(self) -> None:
-        parameters = parse_qs(urlsplit(self.path).query)
-        query = parameters["query"][0]
-        self.server.asked.append(parameters)
-        if self.server.wanted and self.headers.get(self.server.wanted[0]) != self.server.wanted[1]:
-            self.send_response(401)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        if query == "bad(":
-            answer = {"status": "error", "errorType": "bad_data", "error": "parse error: unexpected end"}
-        else:
-            start, end = float(parameters["start"][0]), float(parameters["end"][0])
-            values = [[at, text] for at, text in self.server.values if start <= at <= end]
-            series = [{"metric": {"job": "shop"}, "values": values}] if values else []
-            answer = {"status": "success", "data": {"resultType": "matrix", "result": series * len(query.split(","))}}
-        text = json.dumps(answer).encode()
-        self.send_response(400 if answer["status"] == "error" else 200)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+    def __init__(self) -> None:
+        self.asked, self.values, self.wanted, self.url = [], [], None, ""
 
-    def log_message(self, *_: object) -> None:
-        pass
+    def answer(self, request: BaseHTTPRequestHandler, _body: bytes) -> Answer:
+        parameters = parse_qs(urlsplit(request.path).query)
+        query = parameters["query"][0]
+        self.asked.append(parameters)
+        if self.wanted and request.headers.get(self.wanted[0]) != self.wanted[1]:
+            return 401, {}, b""
+        if query == "bad(":
+            refusal = {"status": "error", "errorType": "bad_data", "error": "parse error: unexpected end"}
+            return 400, {}, json.dumps(refusal).encode()
+        start, end = float(parameters["start"][0]), float(parameters["end"][0])
+        values = [[at, text] for at, text in self.values if start <= at <= end]
+        series = [{"metric": {"job": "shop"}, "values": values}] if values else []
+        result = {"resultType": "matrix", "result": series * len(query.split(","))}
+        return 200, {}, json.dumps({"status": "success", "data": result}).encode()
 
 
 @pytest.fixture
-def prometheus(set_to) -> Iterator[ThreadingHTTPServer]:
+def prometheus(set_to) -> Iterator[Prometheus]:
     set_to(metric_source_networks="127.0.0.0/8")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Api)
-    server.asked, server.values, server.wanted = [], [], None
-    yield from serve(server)
-
-
-def address(server: ThreadingHTTPServer) -> str:
-    return f"http://127.0.0.1:{server.server_address[1]}"
+    server = Prometheus()
+    with answering(server.answer) as port:
+        server.url = f"http://127.0.0.1:{port}"
+        yield server
 
 
 @pytest.mark.whole_store
@@ -156,7 +146,7 @@ def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, m
     prometheus.values = [
         [int(at.timestamp()), str(value)] for at, value in zip(MINUTES[:-1], reached(measured), strict=False)
     ]
-    scraped = body(mesh, kind="prometheus", url=address(prometheus), query="sum(rate(orders_total[1m]))")
+    scraped = body(mesh, kind="prometheus", url=prometheus.url, query="sum(rate(orders_total[1m]))")
     source = owner.created("/v1/metric-sources", scraped)
     tasks.read()
     tasks.judge()
@@ -178,7 +168,7 @@ def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, m
 )
 def test_what_prometheus_refuses_is_shown_with_the_source(prometheus, owner, mesh, query, message):
     prometheus.values = [[int(MINUTES[-5].timestamp()), "1"]]
-    source = owner.created("/v1/metric-sources", body(mesh, kind="prometheus", url=address(prometheus), query=query))
+    source = owner.created("/v1/metric-sources", body(mesh, kind="prometheus", url=prometheus.url, query=query))
     tasks.read()
     error = owner.get(f"/v1/metric-sources/{source['id']}").json()["read_error"]
     assert error is None if message is None else message in error
@@ -201,7 +191,7 @@ def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh
     set_to(secret_key="a key of this test")
     prometheus.values = [[int(MINUTES[-5].timestamp()), "1"]]
     prometheus.wanted = header
-    scraped = body(mesh, kind="prometheus", url=address(prometheus), query="up")
+    scraped = body(mesh, kind="prometheus", url=prometheus.url, query="up")
     path = f"/v1/metric-sources/{owner.created('/v1/metric-sources', scraped)['id']}"
 
     def read() -> str | None:
@@ -225,7 +215,7 @@ def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh
     # A secret is for the server it was entered for; another query there keeps it.
     assert owner.patch(path, json={"query": "up == 1"}).json()["authentication"] == authentication["scheme"]
     assert owner.patch(path, json={"url": "http://127.0.0.1:9"}).json()["authentication"] is None
-    both = owner.patch(path, json={"url": address(prometheus), "authentication": authentication})
+    both = owner.patch(path, json={"url": prometheus.url, "authentication": authentication})
     assert both.json()["authentication"] == authentication["scheme"]
     set_to(secret_key="another key")
     assert "SINEMORA_SECRET_KEY" in read()

@@ -1,11 +1,10 @@
 """A server that takes pushes and refuses what Prometheus refuses, and a mesh with measured minutes."""
 
 import gzip
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.metric_exports import push, queries
 from sinemora.measurements.prometheus import remote_read
 from tests.api_clients import MeshWorld
+from tests.http_server import Answer, answering
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
 
@@ -93,29 +93,14 @@ def server(monkeypatch: pytest.MonkeyPatch, secret_key: None) -> Iterator[Server
     config.settings.cache_clear()
     server = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            try:
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                status, more, content = server.take(self.path, headers, body)
-            except AssertionError as error:
-                status, more, content = 400, {}, str(error).encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(content)), **more}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
+    def answer(request: BaseHTTPRequestHandler, body: bytes) -> Answer:
+        try:
+            return server.take(request.path, {name.lower(): value for name, value in request.headers.items()}, body)
+        except AssertionError as error:
+            return 400, {}, str(error).encode()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.port = http.server_port
-    threading.Thread(target=http.serve_forever, daemon=True).start()
-    yield server
-    http.shutdown()
-    http.server_close()
+    with answering(answer) as server.port:
+        yield server
 
 
 @dataclass
