@@ -13,14 +13,10 @@ def declared(
     mesh: MeshWorld,
     name: str = "cache",
     vms: tuple[str, ...] = ("a-1", "b-1", "c-1"),
-    root_pinned: bool = True,
     **more,
 ) -> dict:
-    """Declare a star whose first task is its root."""
-    tasks_of = [
-        {"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0 and root_pinned}
-        for at, vm in enumerate(vms)
-    ]
+    """Declare a star whose first task is its root, which is pinned."""
+    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0, "pinned": at == 0} for at, vm in enumerate(vms)]
     return with_tasks(mesh, name, tasks_of, **more)
 
 

@@ -41,11 +41,6 @@ def _moved_elsewhere(mesh: MeshWorld, application: dict) -> str:
     return "it is on a-2 now"
 
 
-def _waits(mesh: MeshWorld, application: dict) -> str:
-    moved(mesh, application, {"cache-1": None})  # type: ignore[dict-item]
-    return "the task waits for a VM"
-
-
 def _deleted_vm(mesh: MeshWorld, application: dict) -> str:
     assert mesh.owner.delete(f"/v1/vms/{vm_id(mesh, 'b-1')}").status_code == 204
     return "the task waits for a VM"
@@ -86,7 +81,7 @@ def _other_zone(mesh: MeshWorld, application: dict) -> str:
 
 
 @pytest.mark.parametrize(
-    "change", [_moved_elsewhere, _waits, _deleted_vm, _deleted_task, _pinned, _left_mesh, _full, _no_cpu, _other_zone]
+    "change", [_moved_elsewhere, _deleted_vm, _deleted_task, _pinned, _left_mesh, _full, _no_cpu, _other_zone]
 )
 def test_a_changed_world_is_named_and_nothing_is_applied(mesh: MeshWorld, worker, change):
     application = declared_near(mesh)

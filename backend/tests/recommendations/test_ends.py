@@ -24,17 +24,9 @@ def incident_of(mesh: MeshWorld, minutes: float = 9, **columns) -> UUID:
     times = dict.fromkeys(("onset_at", "first_onset_at", "opened_at", "seen_at"), onset)
     culprit = {"suspect": "zone_pair", "at": None, "other": None, "words": "zone a to zone b"}
     nothing = {"evidence": {}, "paths": b"", "rules": [], "applications": [], "score": 1.0}
+    named = {"title": TITLE, "severity": "warning", "suspect": "zone_pair", "culprit": culprit}
     with tenant_session(mesh.owner.tenant_id) as session:
-        row = Incident(
-            id=uuid4(),
-            mesh_id=mesh.id,
-            state=IncidentState.open,
-            severity="warning",
-            title=TITLE,
-            suspect="zone_pair",
-            culprit=culprit,
-            **(nothing | times | columns),
-        )
+        row = Incident(id=uuid4(), mesh_id=mesh.id, state=IncidentState.open, **(nothing | named | times | columns))
         session.add(row)
         return row.id
 

@@ -3,10 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from tests.api_clients import MeshWorld
-from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near, moved, with_tasks
+from tests.recommendations.asking import NEAR, asked, declared, declared_near, moved, with_tasks
 from tests.recommendations.measured_mesh import measured
 from tests.statements import execute
 
@@ -71,20 +69,6 @@ def test_racks_are_labels_or_hosts_where_vms_have_them(mesh: MeshWorld, worker):
         assert mesh.owner.patch(f"/v1/vms/{agent.vm_id}", json={"labels": {"rack": "r1"}}).status_code == 200
     zones = {agent.name.split("-")[0] for agent in mesh.agents[:-1]}
     assert racks(mesh, worker) == ("labels", len(zones) + 1)
-
-
-@pytest.mark.parametrize(
-    ("request_", "pointer"),
-    [
-        ({"nomora": {"p_m": 105}}, "#"),
-        ({"policy": "nomora", "nomora": {"gamma": 1000}}, "#/nomora/gamma"),
-        ({"policy": "nomora", "nomora": {"q": 1}}, "#/nomora/q"),
-    ],
-)
-def test_wrong_parameters_are_pointed_at(mesh: MeshWorld, request_: dict[str, Any], pointer: str):
-    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **request_})
-    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
-    assert answer.json()["errors"][0]["pointer"] == pointer
 
 
 def test_tasks_know_since_when_they_run_or_wait(mesh: MeshWorld):

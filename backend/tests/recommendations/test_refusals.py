@@ -34,6 +34,12 @@ def both_ways(mesh: MeshWorld, question: dict) -> list[Response]:
             "#/policy",
             "which cache and other have",
         ),
+        ({}, {"policy": "nomora", "risk": "cvar"}, "request_invalid", "#", ""),
+        ({}, {"policy": "nomora", "objective": "fair"}, "request_invalid", "#", ""),
+        ({}, {"policy": "best", "explain": True}, "request_invalid", "#", ""),
+        ({}, {"nomora": {"p_m": 105}}, "request_invalid", "#", ""),
+        ({}, {"policy": "nomora", "nomora": {"gamma": 1000}}, "request_invalid", "#/nomora/gamma", ""),
+        ({}, {"policy": "nomora", "nomora": {"q": 1}}, "request_invalid", "#/nomora/q", ""),
         ({}, {"bringing_cost": 0.01}, "request_invalid", "#/bringing_cost", "without `artifacts`"),
         (
             {},

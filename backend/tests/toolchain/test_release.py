@@ -7,7 +7,6 @@ import build
 import pytest
 import release
 
-PACKAGES = Path(__file__).parents[3] / "infra" / "packages"
 VERSION = "1.2.3"
 # As the tools that build them name them.
 NAMES = [

@@ -100,6 +100,8 @@ def test_latency_is_the_same_both_ways_and_noise_stays_within_its_width() -> Non
     off = ~np.eye(200, dtype=bool)
     assert 0.14 < np.abs(noisy[off] / true[off] - 1).max() <= 0.1501
     assert set(true[0, 1:48].tolist()) <= set(base[0].tolist())
+    few = np.random.default_rng(2).integers(0, 200, 90)
+    assert (network.ClusterLatency(machines, base, 3, noise=0.15, draw=4).rows(few) == noisy[few]).all()
 
 
 def write_trace(folder: Path, lines: list[str]) -> Path:

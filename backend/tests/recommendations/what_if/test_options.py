@@ -65,15 +65,6 @@ def test_a_large_application_is_answered_by_a_job(mesh: MeshWorld, monkeypatch: 
     assert mesh.owner.get(path).json()["id"] != job.json()["id"]
 
 
-@pytest.mark.parametrize(
-    ("query", "field"), [("extra_max=11", "extra_max"), ("minutes=1", "minutes"), ("statistic=p42", "statistic")]
-)
-def test_absurd_limits_are_refused_at_once(mesh: MeshWorld, query: str, field: str) -> None:
-    refused = mesh.owner.get(f"{path_of(declared(mesh))}?{query}", headers=ASYNC)
-    assert refused.status_code == 422
-    assert field in refused.text
-
-
 def test_the_next_vm_goes_to_the_fastest_zone_and_idle_vms_are_ranked(mesh: MeshWorld) -> None:
     measured(mesh, NEAR)
     application = declared(mesh, "cache", ("a-1", "b-1"))
