@@ -23,6 +23,11 @@ def code_of(answer: Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["code"]
 
 
+def place_of(answer: Response) -> tuple[int, str, str]:
+    """Return the status of a refusal, the code of its problem, and where its first error is in the body."""
+    return *code_of(answer), answer.json()["errors"][0]["pointer"]
+
+
 @dataclass
 class Caller:
     """One caller with its own headers and cookies; every caller of a test shares one running API."""

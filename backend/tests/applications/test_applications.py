@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.library import published
-from tests.api_clients import Member, MeshWorld, body_of, code_of
+from tests.api_clients import Member, MeshWorld, body_of, code_of, place_of
 from tests.applications.predicted import predicted
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
@@ -103,8 +103,7 @@ def test_vms_must_be_in_the_mesh(mesh: MeshWorld):
     zone = mesh.owner.get("/v1/zones").json()["items"][0]["id"]
     mesh.owner.created("/v1/vms", {"name": "outside", "zone_id": zone})
     answer = mesh.owner.post(PATH, json=star(tasks=[{"vm": "a-1", "root": True}, {"vm": "outside"}]))
-    assert (answer.status_code, answer.json()["code"]) == (409, "vm_not_in_mesh")
-    assert answer.json()["errors"][0]["pointer"] == "#/tasks/1/vm"
+    assert place_of(answer) == (409, "vm_not_in_mesh", "#/tasks/1/vm")
 
 
 def test_changes_keep_what_they_do_not_say(mesh: MeshWorld):

@@ -96,120 +96,86 @@ def test_a_proposal_is_named_after_port_and_labels(labels: dict[int, dict[str, s
     assert one.curve == "memcached-server"
 
 
-def followed(edges: list[TrafficEdge], *held: FollowedTask) -> Changes:
-    return core.follow(held, core.proposals(edges, len(VMS), at_once=True), NOW)
-
-
 def held(vm: int | None, **more: Any) -> FollowedTask:
     more = {"serves": vm == 0, "pinned": False} | more
     return FollowedTask(UUID(int=100 + (99 if vm is None else vm)), None if vm is None else VMS[vm], **more)
 
 
-AGO = {"added_at": NOW - timedelta(minutes=1)}
+THREE = held(0), held(1), held(2)
 TASK = {n: UUID(int=100 + n) for n in range(100)}
+
+
+def case(words: str, *edges: TrafficEdge, at: Any = THREE, moves: Any = (), **changed: list[int]):
+    """Return a case of traffic, of tasks that are known, and of the changes that follow, by default none.
+
+    `moves`: the new VM by task; `adds`: VMs, `waits` and `removes`: tasks.
+    """
+    adds, waits, removes = (changed.get(name, []) for name in ("adds", "waits", "removes"))
+    moved = {TASK[task]: VMS[vm] for task, vm in dict(moves).items()}
+    changes = Changes(moved, [VMS[vm] for vm in adds], [TASK[task] for task in waits], [TASK[task] for task in removes])
+    return pytest.param(edges, at, changes, id=words)
+
+
+MOVED = [STAR[0], talk(2, 0, 11211, ago_s=60), talk(3, 0, 11211, windows=2)]
+SEVERAL = [talk(a, b, 9042, ago_s=400 if 2 in (a, b) else 0) for a in range(4) for b in range(a)]
+SERVING = [held(vm, serves=vm < 3) for vm in range(4)]
+
+
+def beside(**more: Any) -> list[FollowedTask]:
+    """Return tasks of which one is recorded on another VM than the traffic shows."""
+    return [held(0), held(1), held(5, **more)]
 
 
 @pytest.mark.parametrize(
     ("edges", "tasks_held", "changes"),
     [
-        pytest.param(STAR[:2], [held(0), held(1), held(2)], Changes({}, [], [], []), id="as it is"),
-        pytest.param(
-            [*STAR[:2], talk(3, 0, 11211, windows=1)],
-            [held(0), held(1), held(2)],
-            Changes({}, [VMS[3]], [], []),
-            id="a new client",
+        case("as it is", *STAR[:2]),
+        case("a new client", *STAR[:2], talk(3, 0, 11211, windows=1), adds=[3]),
+        case("a client moved", *MOVED, moves={2: 3}),
+        case(
+            "a client that was added turns out to have moved",
+            *MOVED,
+            at=[held(0), held(1), held(2), held(3, added_at=NOW - timedelta(minutes=1))],
+            moves={2: 3},
+            removes=[3],
         ),
-        pytest.param(
-            [STAR[0], talk(2, 0, 11211, ago_s=60), talk(3, 0, 11211, windows=2)],
-            [held(0), held(1), held(2)],
-            Changes({TASK[2]: VMS[3]}, [], [], []),
-            id="a client moved",
+        case("a pinned task stays", *MOVED, at=[held(0), held(1), held(2, pinned=True)], adds=[3]),
+        case("quiet, but not gone", STAR[0], talk(2, 0, 11211, ago_s=120)),
+        case("gone: it waits", STAR[0], talk(2, 0, 11211, ago_s=400), waits=[2]),
+        case("nothing is reported at all", talk(1, 0, 11211, ago_s=4_000), talk(2, 0, 11211, ago_s=4_010)),
+        case("on another VM, where it is awaited", *STAR[:2], at=beside(placed_at=NOW - timedelta(minutes=1))),
+        case(
+            "on another VM, but not there after all",
+            *STAR[:2],
+            at=beside(placed_at=NOW - timedelta(minutes=20)),
+            moves={5: 2},
         ),
-        pytest.param(
-            [STAR[0], talk(2, 0, 11211, ago_s=60), talk(3, 0, 11211, windows=2)],
-            [held(0), held(1), held(2), held(3, **AGO)],
-            Changes({TASK[2]: VMS[3]}, [], [], [TASK[3]]),
-            id="a client that was added turns out to have moved",
+        case(
+            "a waiting task is seen again",
+            *STAR[:2],
+            talk(3, 0, 11211),
+            at=[held(0), held(1), held(2), held(None)],
+            moves={99: 3},
         ),
-        pytest.param(
-            [STAR[0], talk(2, 0, 11211, ago_s=60), talk(3, 0, 11211, windows=2)],
-            [held(0), held(1), held(2, pinned=True)],
-            Changes({}, [VMS[3]], [], []),
-            id="a pinned task stays",
+        case(
+            "a task that waited for days is removed",
+            *STAR[:2],
+            at=[held(0), held(1), held(2), held(None, waiting_since=NOW - timedelta(days=2))],
+            removes=[99],
         ),
-        pytest.param(
-            [STAR[0], talk(2, 0, 11211, ago_s=120)],
-            [held(0), held(1), held(2)],
-            Changes({}, [], [], []),
-            id="quiet, but not gone",
+        case(
+            "the server moved",
+            *(talk(client, 0, 11211, ago_s=60) for client in (1, 2)),
+            *(talk(client, 7, 11211, windows=2) for client in (1, 2)),
+            moves={0: 7},
         ),
-        pytest.param(
-            [STAR[0], talk(2, 0, 11211, ago_s=400)],
-            [held(0), held(1), held(2)],
-            Changes({}, [], [TASK[2]], []),
-            id="gone: it waits",
-        ),
-        pytest.param(
-            [talk(1, 0, 11211, ago_s=4_000), talk(2, 0, 11211, ago_s=4_010)],
-            [held(0), held(1), held(2)],
-            Changes({}, [], [], []),
-            id="nothing is reported at all",
-        ),
-        pytest.param(
-            STAR[:2],
-            [held(0), held(1), held(5, placed_at=NOW - timedelta(minutes=1))],
-            Changes({}, [], [], []),
-            id="recorded on another VM, where it is awaited",
-        ),
-        pytest.param(
-            STAR[:2],
-            [held(0), held(1), held(5, placed_at=NOW - timedelta(minutes=20))],
-            Changes({TASK[5]: VMS[2]}, [], [], []),
-            id="recorded on another VM, but not there after all",
-        ),
-        pytest.param(
-            [*STAR[:2], talk(3, 0, 11211)],
-            [held(0), held(1), held(2), held(None)],
-            Changes({TASK[99]: VMS[3]}, [], [], []),
-            id="a waiting task is seen again",
-        ),
-        pytest.param(
-            STAR[:2],
-            [held(0), held(1), held(2), held(None, waiting_since=NOW - timedelta(days=2))],
-            Changes({}, [], [], [TASK[99]]),
-            id="a task that waited for days is removed",
-        ),
-        pytest.param(
-            [
-                *(talk(client, 0, 11211, ago_s=60) for client in (1, 2)),
-                *(talk(client, 7, 11211, windows=2) for client in (1, 2)),
-            ],
-            [held(0), held(1), held(2)],
-            Changes({TASK[0]: VMS[7]}, [], [], []),
-            id="the server moved",
-        ),
-        pytest.param(
-            [talk(a, b, 9042, ago_s=400 if 2 in (a, b) else 0) for a in range(4) for b in range(a)],
-            [held(0, serves=True), held(1, serves=True), held(2, serves=True), held(3)],
-            Changes({}, [], [TASK[2]], []),
-            id="a peer that is gone waits",
-        ),
-        pytest.param(
-            [*STAR[:2], *(talk(client, 7, 11211, windows=1) for client in (1, 2))],
-            [held(0), held(1), held(2)],
-            Changes({}, [], [], []),
-            id="a second server is not believed at once",
-        ),
-        pytest.param(
-            [*STAR[:2], *SCAN, talk(6, 0, 11211, 0, windows=1, connections=1)],
-            [held(0), held(1), held(2)],
-            Changes({}, [], [], []),
-            id="a port scanner is no client",
-        ),
+        case("a peer that is gone waits", *SEVERAL, at=SERVING, waits=[2]),
+        case("a second server", *STAR[:2], *(talk(client, 7, 11211, windows=1) for client in (1, 2))),
+        case("a port scanner is no client", *STAR[:2], *SCAN, talk(6, 0, 11211, 0, windows=1, connections=1)),
     ],
 )
 def test_tasks_follow_traffic(edges: list[TrafficEdge], tasks_held: list[FollowedTask], changes: Changes):
-    assert followed(edges, *tasks_held) == changes
+    assert core.follow(tasks_held, core.proposals(edges, len(VMS), at_once=True), NOW) == changes
 
 
 def report(

@@ -13,7 +13,7 @@ from sinemora.fleet.inventory.agents import AgentRoute
 from sinemora.kit import config
 from sinemora.kit.http.routes import PUBLIC_BODY_BYTES, BoundedRoute
 from sinemora.main import ROUTERS
-from tests.api_clients import AgentCaller, Caller, Member
+from tests.api_clients import AgentCaller, Caller, Member, code_of
 from tests.test_every_route import PUBLIC, filled, operations
 
 JSON = {"Content-Type": "application/json"}
@@ -51,8 +51,7 @@ def test_the_body_of_a_stranger_is_never_read(client: Caller):
 
 @pytest.mark.parametrize("path", ["/v1/auth/sign-in", "/v1/agents/enrol"])
 def test_a_body_without_authentication_is_small(client: Caller, path: str):
-    answer = client.post(path, content=b" " * (PUBLIC_BODY_BYTES + 1), headers=JSON)
-    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+    assert code_of(client.post(path, content=b" " * (PUBLIC_BODY_BYTES + 1), headers=JSON)) == (413, "body_too_large")
 
 
 def test_a_stream_with_a_long_body_is_refused_before_it_begins(owner: Member, make_mesh: Any):
@@ -113,8 +112,7 @@ def test_no_route_breaks_on_a_bad_body(owner: Member, text: str):
 
 @pytest.mark.parametrize("address", ["/v1/vms?name=%00", "/v1/curves/a%00b", "/v1/vms?cursor=%00"])
 def test_an_address_with_nul_is_malformed(owner: Member, address: str):
-    answer = owner.get(address)
-    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert code_of(owner.get(address)) == (422, "request_invalid")
 
 
 def test_a_number_beyond_the_column_is_malformed(owner: Member):
@@ -134,8 +132,7 @@ def test_a_cursor_with_foreign_values_is_malformed(owner: Member, make_mesh: Any
 
 @pytest.mark.parametrize("host", ["x;$(id)", "a b", "<script>"])
 def test_a_host_that_is_none_is_refused(client: Caller, host: str):
-    answer = client.get("/v1/about", headers={"Host": host})
-    assert (answer.status_code, answer.json()["code"]) == (400, "host_invalid")
+    assert code_of(client.get("/v1/about", headers={"Host": host})) == (400, "host_invalid")
 
 
 def test_json_reports_are_bounded(make_mesh: Any, owner: Member):

@@ -7,16 +7,14 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.cli import main
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.store.sql_models import SqlPath
 from tests.api_clients import Member, MeshWorld
-from tests.conftest import Servers
 from tests.measurements.matrices import cells, span
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.store.test_zone_minutes import FIGURES
 from tests.measurements.worlds import silent, simple
-from tests.sql_logins import login
 
 pytestmark = pytest.mark.whole_store
 
@@ -100,22 +98,6 @@ def test_a_path_that_is_left_out_keeps_its_minutes(mesh: MeshWorld, names: list[
     later = measured(mesh, 4)
     assert by_sql(reader, "exchanges", earlier).keys() == {(a, b), (b, a)}
     assert by_sql(reader, "exchanges", later) == {}
-
-
-def test_nobody_else_reads_them(
-    mesh: MeshWorld, names: list[str], other_owner: Member, servers: Servers, make_mesh: Any
-):
-    assert choose(mesh, *names[:2]) == 0
-    make_mesh(other_owner, 2)
-    measured(mesh, 4)
-    with login(servers, other_owner) as other:
-        other.execute("SET sinemora.tenant_id = '*'")
-        for view in ("minutes", "hours", "days"):
-            assert other.execute(f"SELECT count(*) FROM sinemora_read.path_{view}").fetchone() == (0,)
-    with pytest.raises(Exception, match="permission denied"), tenant_session(mesh.owner.tenant_id) as session:
-        session.execute(text("SELECT * FROM path_minutes"))
-    with tenant_session(other_owner.tenant_id) as session:
-        assert session.execute(text("SELECT * FROM sql_paths")).all() == []
 
 
 def test_the_choice_ends_with_a_vm(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):

@@ -122,10 +122,3 @@ def test_tables_agree_with_the_curves(added_us):
     for column, curve in enumerate(curves):
         assert (rows[:, column] <= curve(np.floor(added_us)) + 1e-12).all()
         assert (rows[:, column] >= curve(np.ceil(added_us)) - 1e-12).all()
-
-
-def test_tables_write_where_they_are_told():
-    table = tabulate([entry.curve for entry in LIBRARY] * 50)
-    out = np.empty((7, 400))
-    assert table.nearest(np.arange(7) * 150.0, out) is out
-    assert out[:, 2] == pytest.approx(published("dns").curve(np.arange(7) * 150.0))

@@ -39,11 +39,6 @@ def test_reads(content, table):
     assert parse(content.encode()) == table
 
 
-def test_samples_of_a_file():
-    samples = parse(b"added_us,rate\n0,200\n50,150\n100,100\n").samples()
-    assert samples.performance.tolist() == [1, 0.75, 0.5]
-
-
 @pytest.mark.parametrize(
     ("content", "pointer", "words"),
     [
