@@ -33,38 +33,30 @@ interface Case {
   more?: Record<string, object>
 }
 
+/** Return the case of rows that are deleted, or ended, at their own address. */
+const deletes = (page: ReactNode, path: string, row: object, more: Partial<Case> = {}): Case => ({
+  ...{ page, list: `GET ${path}`, row, action: 'Delete', sent: `DELETE ${path}/one` },
+  ...more,
+})
+
+const VM = { zone: ZONE, labels: {}, probe_address: null, responder: 'agent', agent: null }
+const SILENCE = { matchers: [], ends_at: NEVER, active: true, weekly: null, created_by: 'ada' }
+const NOTE = { kind: 'note', starts_at: AT, ends_at: null, mesh_name: null, scope: null, source: 'ada', url: null }
+const KEY = { prefix: 'sm_abc', scopes: ['read'], created_at: AT, expires_at: NEVER }
+const SIMULATION = { world: { machines: 2, seconds: 60 }, policies: [], created_at: AT }
+
 const CASES: Case[] = [
+  deletes(<VmsPage />, '/v1/vms', VM, { more: { 'GET /v1/agents': [] } }),
   {
     page: <VmsPage />,
     list: 'GET /v1/vms',
-    row: { zone: ZONE, labels: {}, probe_address: null, responder: 'agent', agent: null },
-    action: 'Delete',
-    sent: 'DELETE /v1/vms/one',
-    more: { 'GET /v1/agents': [] },
-  },
-  {
-    page: <VmsPage />,
-    list: 'GET /v1/vms',
-    row: { zone: ZONE, labels: {}, probe_address: null, responder: 'agent', agent: agent('reporting') },
+    row: { ...VM, agent: agent('reporting') },
     action: 'Revoke agents',
     sent: 'POST /v1/agents/agent/revoke',
     more: { 'GET /v1/agents': [] },
   },
-  {
-    page: <MeshesPage />,
-    list: 'GET /v1/meshes',
-    row: MESH,
-    action: 'Delete',
-    sent: 'DELETE /v1/meshes/one',
-  },
-  {
-    page: <ZonesPage />,
-    list: 'GET /v1/zones',
-    row: ZONE,
-    action: 'Delete',
-    sent: 'DELETE /v1/zones/one',
-    more: { 'GET /v1/vms': [] },
-  },
+  deletes(<MeshesPage />, '/v1/meshes', MESH),
+  deletes(<ZonesPage />, '/v1/zones', ZONE, { more: { 'GET /v1/vms': [] } }),
   ...(['Enable', 'Disable'] as const).map(
     (action): Case => ({
       page: <RulesPage mesh="m" onMesh={nothing} />,
@@ -77,31 +69,14 @@ const CASES: Case[] = [
       more: { 'GET /v1/meshes': [MESH] },
     }),
   ),
-  {
-    page: <SilencesPage />,
-    list: 'GET /v1/silences',
-    row: { matchers: [], ends_at: NEVER, active: true, weekly: null, created_by: 'ada' },
-    action: 'End',
-    sent: 'DELETE /v1/silences/one',
-  },
-  {
-    page: <ReceiversPage />,
-    list: 'GET /v1/receivers',
-    row: { kind: 'webhook', settings: { url: 'https://x' }, version: 1 },
-    action: 'Delete',
-    sent: 'DELETE /v1/receivers/one',
+  deletes(<SilencesPage />, '/v1/silences', SILENCE, { action: 'End' }),
+  deletes(<ReceiversPage />, '/v1/receivers', recordedItem('/v1/receivers'), {
     more: {
       'GET /v1/deliveries': [],
       'GET /v1/alert-routes': { root: { matchers: [], receivers: [], routes: [] } },
     },
-  },
-  {
-    page: <AnnotationsPage search={{}} onSearch={nothing} />,
-    list: 'GET /v1/annotations',
-    row: { kind: 'note', starts_at: AT, ends_at: null, mesh_name: null, scope: null, source: 'ada', url: null },
-    action: 'Delete',
-    sent: 'DELETE /v1/annotations/one',
-  },
+  }),
+  deletes(<AnnotationsPage search={{}} onSearch={nothing} />, '/v1/annotations', NOTE),
   {
     page: <IncidentsPage show="current" onShow={nothing} />,
     list: 'GET /v1/incidents',
@@ -121,20 +96,8 @@ const CASES: Case[] = [
     ifMatch: '"7"',
     more: { 'GET /v1/meshes': [MESH], 'GET /v1/recommendations/accuracy': { applied: 0, verified: 0 } },
   },
-  {
-    page: <ApiKeysPage />,
-    list: 'GET /v1/api-keys',
-    row: { prefix: 'sm_abc', scopes: ['read'], created_at: AT, expires_at: NEVER },
-    action: 'Delete',
-    sent: 'DELETE /v1/api-keys/one',
-  },
-  {
-    page: <SimulationsPage />,
-    list: 'GET /v1/simulations',
-    row: { world: { machines: 2, seconds: 60 }, policies: [], created_at: AT },
-    action: 'Delete',
-    sent: 'DELETE /v1/simulations/one',
-  },
+  deletes(<ApiKeysPage />, '/v1/api-keys', KEY),
+  deletes(<SimulationsPage />, '/v1/simulations', SIMULATION),
 ]
 
 /** Actions that start at once; the others ask for a confirmation. */

@@ -1,10 +1,11 @@
 import { expect, test, vi } from 'vitest'
-import { bodiesOf, fill, mockApi, reply, screen, showPage, userEvent, visit } from '~/testing/page'
+import { type Answers, bodiesOf, fill, reply, screen, userEvent, visit } from '~/testing/page'
 import { SignInPage } from './SignInPage'
 
+const open = (answers: Answers, search = {}) => visit(<SignInPage search={search} onSignedIn={vi.fn()} />, answers)
+
 test('a forgotten password: a link is requested, and the way back stays', async () => {
-  const sent = mockApi({ 'POST /v1/auth/password-resets': () => reply(204) })
-  await showPage(<SignInPage search={{}} onSignedIn={vi.fn()} />)
+  const { sent } = await open({ 'POST /v1/auth/password-resets': () => reply(204) })
   await userEvent.click(screen.getByRole('button', { name: 'Forgotten password' }))
   await userEvent.type(screen.getByLabelText('E-mail'), ' ana@noc.example')
   await userEvent.click(screen.getByRole('button', { name: 'Send link' }))
@@ -15,10 +16,10 @@ test('a forgotten password: a link is requested, and the way back stays', async 
 })
 
 test('a failure at the provider shows its reason, and a second factor is asked for after it', async () => {
-  mockApi({ 'GET /v1/auth/provider': { name: 'Northwind' } })
-  await showPage(<SignInPage search={{ failed: 'provider_no_role' }} onSignedIn={vi.fn()} />)
+  const provider = { 'GET /v1/auth/provider': { name: 'Northwind' } }
+  await open(provider, { failed: 'provider_no_role' })
   expect(screen.getByRole('alert').textContent).toContain('None of your groups has a role here')
-  await showPage(<SignInPage search={{ factors: ['totp'] }} onSignedIn={vi.fn()} />)
+  await open(provider, { factors: ['totp'] })
   expect(screen.getByLabelText('Code')).toBeTruthy()
 })
 
@@ -42,13 +43,12 @@ test('people of a domain with a provider are led there, and a password is still 
 
 test('who opens a new installation creates the first account by the code of the log', async () => {
   const onSignedIn = vi.fn()
-  const sent = mockApi({
+  location.hash = '#code=a4k2m7tq5vhxw3ce'
+  const { sent } = await visit(<SignInPage search={{}} onSignedIn={onSignedIn} />, {
     'GET /v1/auth/status': { session: null, first_account_due: true },
     'POST /v1/auth/first-account': () => reply(204),
     'POST /v1/auth/sign-in': { role: 'owner' },
   })
-  location.hash = '#code=a4k2m7tq5vhxw3ce'
-  await showPage(<SignInPage search={{}} onSignedIn={onSignedIn} />)
   await fill(await screen.findByLabelText('Tenant'), 'Example')
   await fill(screen.getByLabelText('E-mail'), 'ada@example.com')
   await fill(screen.getByLabelText('Password'), 'correct horse battery')

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, mockApi, reply, screen, showPage, userEvent, waitFor, within } from '~/testing/page'
+import { type Answers, bodiesOf, reply, screen, userEvent, visit, waitFor, within } from '~/testing/page'
 import { SavedViews } from './SavedViews'
 
 const VIEW = { id: 'w', name: 'Loss today', address: '/meshes/m?metric=loss', created_by: 'ada@example.org' }
 
-async function open() {
+async function open(answers: Answers, address?: string) {
+  const visited = await visit(<SavedViews />, answers, address)
   await userEvent.click(screen.getByRole('button', { name: 'Saved views' }))
-  return within(await screen.findByRole('dialog'))
+  return { ...visited, menu: within(await screen.findByRole('dialog')) }
 }
 
 test('a page is saved under a name, with its filters', async () => {
-  const sent = mockApi({ 'GET /v1/saved-views': [], 'POST /v1/saved-views': () => reply(201, VIEW) })
-  await showPage(<SavedViews />, '/meshes/m?metric=loss&span=6h')
-  const menu = await open()
+  const answers = { 'GET /v1/saved-views': [], 'POST /v1/saved-views': () => reply(201, VIEW) }
+  const { sent, menu } = await open(answers, '/meshes/m?metric=loss&span=6h')
   await userEvent.type(menu.getByRole('textbox', { name: /^Save this page as/ }), ' Loss today {Enter}')
   await waitFor(() =>
     expect(bodiesOf(sent, 'POST /v1/saved-views')).toEqual([
@@ -22,9 +22,8 @@ test('a page is saved under a name, with its filters', async () => {
 })
 
 test('a saved view is opened and deleted', async () => {
-  const sent = mockApi({ 'GET /v1/saved-views': [VIEW], 'DELETE /v1/saved-views/w': () => reply(204) })
-  const router = await showPage(<SavedViews />)
-  const menu = await open()
+  const answers = { 'GET /v1/saved-views': [VIEW], 'DELETE /v1/saved-views/w': () => reply(204) }
+  const { sent, router, menu } = await open(answers)
   await userEvent.click(await menu.findByRole('button', { name: 'Delete the view Loss today' }))
   await waitFor(() => expect(sent.map(({ to }) => to)).toContain('DELETE /v1/saved-views/w'))
   await userEvent.click(menu.getByRole('link', { name: 'Loss today' }))

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { bodiesOf, reply, signedIn } from '~/testing/api'
-import { fill, recordedItem, screen, userEvent, visit, within } from '~/testing/page'
+import { bodiesOf, fill, recordedItem, reply, screen, signedIn, userEvent, visit, within } from '~/testing/page'
 import { TenantPage } from './TenantPage'
 
 const TENANT = recordedItem('/v1/tenants', { id: 't', name: 'Example', is_current: true, service_traffic: false })

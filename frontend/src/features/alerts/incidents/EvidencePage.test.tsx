@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { cellsOf, mockApi, recorded, screen, showPage, userEvent, visit, within } from '~/testing/page'
+import { cellsOf, recorded, screen, userEvent, visit, within } from '~/testing/page'
 import { EvidencePage } from './EvidencePage'
 
 const STATISTICS = {
@@ -34,11 +34,13 @@ const REPORT = {
   spikes: [SPIKE],
 }
 const EVIDENCE = { ...RECORDED, report: REPORT }
+const open = (evidence: object = EVIDENCE) =>
+  visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': evidence })
 
 const plain = (text: string | null | undefined) => text?.replaceAll('\u202f', ' ')
 
 test('the report shows paths before and during the incident, spikes, VMs, method and signature', async () => {
-  await visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': EVIDENCE })
+  await open()
   await screen.findByRole('heading', { level: 1, name: 'Evidence: paths from a-1' })
   expect(screen.getByText('The network changed.')).toBeTruthy()
   expect(screen.getByText('23 Nov 2026, 10:42:00 UTC')).toBeTruthy()
@@ -59,7 +61,7 @@ test('of a spike the exchanges around the largest are shown', async () => {
     inbound_ns: n === 39 ? null : 20_000,
   }))
   const report = { ...REPORT, spikes: [{ ...SPIKE, exchanges }] }
-  await visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': { ...EVIDENCE, report } })
+  await open({ ...EVIDENCE, report })
   const table = within(await screen.findByRole('region', { name: /^Exchanges of/ }))
   const times = table.getAllByRole('rowheader').map(({ textContent }) => plain(textContent))
   expect(times).toEqual(['3.70 s', '3.80 s', '3.90 s', '4.00 s', '4.10 s', '4.20 s', '4.30 s', '4.40 s'])
@@ -67,11 +69,10 @@ test('of a spike the exchanges around the largest are shown', async () => {
 })
 
 test('the report is copied, downloaded and printed', async () => {
-  mockApi({ 'GET /v1/incidents/i/evidence': EVIDENCE })
   const print = vi.fn()
   vi.stubGlobal('print', print)
   const user = userEvent.setup()
-  await showPage(<EvidencePage incidentId="i" />)
+  await open()
   await user.click(await screen.findByRole('button', { name: 'Copy JSON' }))
   expect(JSON.parse(await navigator.clipboard.readText())).toEqual(EVIDENCE)
   expect(await screen.findByText('Copied')).toBeTruthy()
@@ -85,7 +86,7 @@ test('the report is copied, downloaded and printed', async () => {
 })
 
 test('an incident without paths has a report without them', async () => {
-  await visit(<EvidencePage incidentId="i" />, { 'GET /v1/incidents/i/evidence': RECORDED })
+  await open(RECORDED)
   expect(await screen.findByText('No affected paths are recorded for this incident.')).toBeTruthy()
   expect(screen.queryByRole('heading', { name: 'Spikes' })).toBeNull()
 })
