@@ -130,6 +130,13 @@ impl Simulation {
         }
     }
 
+    /// Return a simulation of one path at 8/s in windows of 10 s.
+    fn of_one_path() -> Self {
+        let mut simulation = Self::new();
+        simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+        simulation
+    }
+
     fn follow(&mut self, plan: &Plan) {
         self.client.follow(plan, 16, RawTime(self.now));
     }
@@ -308,8 +315,7 @@ fn the_last_request_of_a_turn_announces_no_other_one() {
 
 #[test]
 fn changes_elsewhere_cost_a_path_no_slot_and_no_exchange() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::of_one_path();
     for round in 0..50 {
         let others = (0..round % 3).map(|i| peer(10 + i, 400 + 10 * i as u16));
         simulation.follow(&plan(
@@ -335,8 +341,7 @@ fn changes_elsewhere_cost_a_path_no_slot_and_no_exchange() {
 
 #[test]
 fn a_moved_peer_is_distinguished_from_its_old_address() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::of_one_path();
     simulation.run(5_000);
     simulation.follow(&plan(vec![peer(2, 919)], 8, 10));
     simulation.run(6_000);
@@ -350,8 +355,7 @@ fn a_moved_peer_is_distinguished_from_its_old_address() {
 
 #[test]
 fn a_new_rate_and_length_hold_from_the_next_slot_and_window() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::of_one_path();
     simulation.run(5_000);
     simulation.follow(&plan(vec![peer(2, 319)], 32, 5));
     simulation.run(11_000);
@@ -363,8 +367,7 @@ fn a_new_rate_and_length_hold_from_the_next_slot_and_window() {
 
 #[test]
 fn a_mesh_that_goes_and_comes_back_within_a_window_hands_it_over_once() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::of_one_path();
     simulation.run(3_000);
     simulation.follow(&Plan::idle());
     simulation.run(3_000);
@@ -396,8 +399,7 @@ fn two_meshes_of_one_pair_are_kept_apart() {
 
 #[test]
 fn messages_from_unknown_addresses_are_ignored() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::of_one_path();
     let message = Message {
         domain: 0,
         source: PortIdentity { clock: 9, port: 0 },
@@ -589,8 +591,7 @@ fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
 
 #[test]
 fn a_window_is_handed_over_as_soon_as_its_last_exchange_is_decided() {
-    let mut simulation = Simulation::new();
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let mut simulation = Simulation::of_one_path();
     while simulation.windows.is_empty() {
         simulation.run(10);
     }

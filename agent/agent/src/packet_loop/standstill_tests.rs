@@ -62,6 +62,13 @@ impl World {
         world
     }
 
+    /// Return a world after 20 s.
+    fn settled(peers: u32, rate_hz: u32) -> Self {
+        let mut world = Self::new(peers, rate_hz);
+        world.run(20);
+        world
+    }
+
     fn truth(&self) -> i64 {
         self.now + self.stood_still
     }
@@ -190,8 +197,7 @@ fn every_window_is_of_its_time_through_pauses_of_any_length_at_any_moment() {
     for (peers, rate_hz) in [(1, 1), (1, 8), (3, 8)] {
         for pause in [60 * MS, 700 * MS, 6 * S + 300 * MS, 3_600 * S] {
             for phase in 0..7 {
-                let mut world = World::new(peers, rate_hz);
-                world.run(20);
+                let mut world = World::settled(peers, rate_hz);
                 (0..phase * 15).for_each(|_| {
                     world.turn();
                     world.now += TICK;
@@ -219,8 +225,7 @@ fn every_window_is_of_its_time_through_pauses_of_any_length_at_any_moment() {
 
 #[test]
 fn windows_wait_for_a_backend_that_answers_late() {
-    let mut world = World::new(2, 8);
-    world.run(20);
+    let mut world = World::settled(2, 8);
     world.pause(6 * S);
     world.backend_answers = false;
     world.run(8);
@@ -235,16 +240,14 @@ fn windows_wait_for_a_backend_that_answers_late() {
 
 #[test]
 fn an_answer_that_arrived_during_the_pause_confirms_nothing() {
-    let mut world = World::new(1, 8);
-    world.run(20);
+    let mut world = World::settled(1, 8);
     // It left the backend just before the pause, and is read just after it: it agrees with the time before.
     let (sent_ns, backend_ns) = (world.now - ROUND_TRIP, EPOCH + world.truth());
     world.pause(6 * S);
     world.observe(sent_ns, backend_ns);
     world.run(5);
     world.assert_dated("read after the pause");
-    let mut world = World::new(1, 1);
-    world.run(20);
+    let mut world = World::settled(1, 1);
     // The first request after the pause has shown it, and then the answer is read.
     let (sent_ns, backend_ns) = (world.now - ROUND_TRIP, EPOCH + world.truth());
     world.pause(6 * S);
@@ -256,8 +259,7 @@ fn an_answer_that_arrived_during_the_pause_confirms_nothing() {
 #[test]
 fn two_peers_are_followed_and_the_error_is_unknown_while_the_backend_is_silent() {
     for (peers, is_followed) in [(1, false), (2, true), (5, true)] {
-        let mut world = World::new(peers, 8);
-        world.run(20);
+        let mut world = World::settled(peers, 8);
         world.pause(6 * S);
         world.backend_answers = false;
         world.run(40);
@@ -282,8 +284,7 @@ fn two_peers_are_followed_and_the_error_is_unknown_while_the_backend_is_silent()
 
 #[test]
 fn requests_that_no_one_answers_wait_for_the_backend_to_date_them() {
-    let mut world = World::new(2, 8);
-    world.run(20);
+    let mut world = World::settled(2, 8);
     world.peers_answer = false;
     world.run(5);
     world.pause(6 * S);
@@ -307,8 +308,7 @@ fn requests_that_no_one_answers_wait_for_the_backend_to_date_them() {
 
 #[test]
 fn requests_that_no_one_answers_are_reported_without_backend_and_their_error_is_unknown() {
-    let mut world = World::new(1, 8);
-    world.run(20);
+    let mut world = World::settled(1, 8);
     (world.peers_answer, world.backend_answers) = (false, false);
     world.run(60);
     assert!(world.unknown > 0);
@@ -317,8 +317,7 @@ fn requests_that_no_one_answers_are_reported_without_backend_and_their_error_is_
 
 #[test]
 fn a_peer_whose_clock_is_stepped_ahead_moves_no_window() {
-    let mut world = World::new(1, 8);
-    world.run(20);
+    let mut world = World::settled(1, 8);
     // The response is by a clock that is 5 s ahead from now on, as if ours had stood still.
     world.stood_still += 5 * S;
     let mut other = std::mem::take(&mut world.requests);
@@ -337,8 +336,7 @@ fn a_peer_whose_clock_is_stepped_ahead_moves_no_window() {
 
 #[test]
 fn a_pause_is_claimed_only_if_the_whole_interval_of_its_length_says_so() {
-    let mut world = World::new(1, 8);
-    world.run(20);
+    let mut world = World::settled(1, 8);
     // A peer is stepped ahead, and the answer of the backend takes 55 ms: our clock stood still for 0 to 55 ms.
     world.stood_still += S / 5;
     world.turn();
@@ -354,8 +352,7 @@ fn a_pause_is_claimed_only_if_the_whole_interval_of_its_length_says_so() {
 
 #[test]
 fn a_step_of_the_backend_alone_is_no_standstill() {
-    let mut world = World::new(2, 8);
-    world.run(20);
+    let mut world = World::settled(2, 8);
     // Its answer says 6 s more; the peers' clocks show that ours ran.
     let (sent_ns, backend_ns) = (world.now - ROUND_TRIP, EPOCH + world.truth() + 6 * S);
     world.observe(sent_ns, backend_ns);

@@ -53,6 +53,14 @@ fn pending<T>(at: RawTime, tag: T) -> PendingRequest<T> {
     }
 }
 
+/// Return when the request arrived and the Sync left in a complete exchange, ns.
+fn remote_ns(verdict: Verdict) -> (i64, i64) {
+    match verdict {
+        Verdict::Complete(outbound, inbound) => (outbound.remote_ns, inbound.remote_ns),
+        other => panic!("{other:?}"),
+    }
+}
+
 fn arrival(at: RawTime) -> Arrival {
     Arrival {
         at,
@@ -80,6 +88,13 @@ impl Dialogue {
         }
     }
 
+    /// Return a dialogue with requests that are sent, each of which may stay open for `hold_s`.
+    fn of(requests: u16, hold_s: i64) -> Self {
+        let mut dialogue = Self::new();
+        (0..requests).for_each(|_| _ = dialogue.send_request(hold_s));
+        dialogue
+    }
+
     fn sent_at(id: u16) -> RawTime {
         RawTime(i64::from(id) * INTERVAL)
     }
@@ -102,12 +117,6 @@ impl Dialogue {
             Verdict::Taken
         );
         tag
-    }
-
-    fn send_requests(&mut self, times: u16, hold_s: i64) {
-        for _ in 0..times {
-            self.send_request(hold_s);
-        }
     }
 
     fn request_arrives(&mut self, id: u16) {
@@ -192,20 +201,19 @@ impl Dialogue {
 
 #[test]
 fn one_exchange_gives_both_directions() {
-    let mut dialogue = Dialogue::new();
-    let id = dialogue.send_request(0);
-    dialogue.request_arrives(id);
-    assert_eq!(dialogue.sync(id), Verdict::Taken);
-    assert_eq!(dialogue.follow_up(id), Verdict::Taken);
-    let Verdict::Complete(outbound, inbound) = dialogue.delay_resp(id, None) else {
+    let mut dialogue = Dialogue::of(1, 0);
+    dialogue.request_arrives(0);
+    assert_eq!(dialogue.sync(0), Verdict::Taken);
+    assert_eq!(dialogue.follow_up(0), Verdict::Taken);
+    let Verdict::Complete(outbound, inbound) = dialogue.delay_resp(0, None) else {
         panic!()
     };
     assert_eq!(
         (-outbound.difference_ns(), inbound.difference_ns()),
         (100 * US, 100 * US)
     );
-    assert_eq!(dialogue.delay_resp(id, None), Verdict::Duplicate);
-    assert_eq!(dialogue.sync(id), Verdict::Duplicate);
+    assert_eq!(dialogue.delay_resp(0, None), Verdict::Duplicate);
+    assert_eq!(dialogue.sync(0), Verdict::Duplicate);
     assert_eq!(dialogue.outcomes(0), "");
     assert_eq!(dialogue.outcomes(2), "back");
     assert_eq!(dialogue.outcomes(2), "", "settled once");
@@ -240,8 +248,7 @@ fn impossible_times_are_counted_and_not_measured() {
         (i64::MAX / US, 0),
         (0, i64::MAX / US),
     ] {
-        let mut dialogue = Dialogue::new();
-        dialogue.send_request(0);
+        let mut dialogue = Dialogue::of(1, 0);
         dialogue.request_arrives(0);
         dialogue.sync(0);
         dialogue.receive_response(
@@ -277,8 +284,7 @@ fn the_departure_may_be_known_last() {
 
 #[test]
 fn losses_are_attributed_to_a_direction() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(6, 0);
+    let mut dialogue = Dialogue::of(6, 0);
     dialogue.response(0);
     // Request 1 is lost; of 2 all responses, of 3 the Sync, of 4 the Delay_Resp. The response to 5 reports on all.
     dialogue.request_arrives(2);
@@ -295,8 +301,7 @@ fn losses_are_attributed_to_a_direction() {
 
 #[test]
 fn without_reception_reports_a_loss_has_no_direction() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(3, 0);
+    let mut dialogue = Dialogue::of(3, 0);
     for id in [0, 2] {
         dialogue.sync(id);
         dialogue.follow_up(id);
@@ -307,16 +312,14 @@ fn without_reception_reports_a_loss_has_no_direction() {
 
 #[test]
 fn settlement_waits_for_the_report_of_a_later_response() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(4, 9);
+    let mut dialogue = Dialogue::of(4, 9);
     dialogue.response(0);
     assert_eq!(dialogue.outcomes(2), "back");
     dialogue.request_arrives(2);
     dialogue.response(3);
     assert_eq!(dialogue.outcomes(2), "lost out, lost in, back");
 
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(2, 9);
+    let mut dialogue = Dialogue::of(2, 9);
     assert_eq!(dialogue.outcomes(2), "");
     assert_eq!(dialogue.outcomes(10), "?, ?", "its window must close");
 }
@@ -324,8 +327,7 @@ fn settlement_waits_for_the_report_of_a_later_response() {
 #[test]
 fn counts_attribute_an_outage_longer_than_the_map() {
     for (arrives, word) in [(true, "lost in"), (false, "lost out")] {
-        let mut dialogue = Dialogue::new();
-        dialogue.send_requests(400, 30);
+        let mut dialogue = Dialogue::of(400, 30);
         dialogue.response(0);
         if arrives {
             (1..399).for_each(|id| dialogue.request_arrives(id));
@@ -338,8 +340,7 @@ fn counts_attribute_an_outage_longer_than_the_map() {
             "{outcome:?}"
         );
     }
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(400, 30);
+    let mut dialogue = Dialogue::of(400, 30);
     dialogue.response(0);
     (1..100).for_each(|id| dialogue.request_arrives(id));
     dialogue.response(399);
@@ -351,8 +352,7 @@ fn counts_attribute_an_outage_longer_than_the_map() {
 
 #[test]
 fn responses_slower_than_the_next_requests_are_no_loss() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(50, 0);
+    let mut dialogue = Dialogue::of(50, 0);
     // All responses arrive after the last request, in reverse order.
     (0..50).for_each(|id| dialogue.request_arrives(id));
     let rx_report = dialogue.rx_report();
@@ -369,9 +369,7 @@ fn responses_slower_than_the_next_requests_are_no_loss() {
 
 #[test]
 fn after_the_deadline_it_is_too_late() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_request(9);
-    dialogue.send_request(9);
+    let mut dialogue = Dialogue::of(2, 9);
     dialogue.request_arrives(0);
     let late = DEADLINE / US + 1;
     assert_eq!(dialogue.receive_response(0, late, SYNC), Verdict::Late);
@@ -383,8 +381,7 @@ fn after_the_deadline_it_is_too_late() {
 
 #[test]
 fn an_overloaded_responder_is_not_counted_as_loss() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(4, 0);
+    let mut dialogue = Dialogue::of(4, 0);
     dialogue.response(0);
     dialogue.request_arrives(1);
     dialogue.unanswered = 1;
@@ -396,8 +393,7 @@ fn an_overloaded_responder_is_not_counted_as_loss() {
 
 #[test]
 fn a_restarted_responder_is_detected_and_its_counts_start_again() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(5, 9);
+    let mut dialogue = Dialogue::of(5, 9);
     dialogue.response(0);
     dialogue.response(1);
     assert!(!dialogue.exchanges.take_restarted());
@@ -413,8 +409,7 @@ fn a_restarted_responder_is_detected_and_its_counts_start_again() {
 
 #[test]
 fn what_anyone_can_send_changes_nothing_of_a_known_responder() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(3, 9);
+    let mut dialogue = Dialogue::of(3, 9);
     dialogue.response(0);
     dialogue.response(1);
     let known = dialogue.exchanges.receipt();
@@ -442,8 +437,7 @@ fn what_anyone_can_send_changes_nothing_of_a_known_responder() {
 
 #[test]
 fn responses_to_another_client_are_unsolicited() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_request(0);
+    let mut dialogue = Dialogue::of(1, 0);
     let requester = PortIdentity { clock: 7, port: 2 };
     let body = delay_resp_to(requester, 0, None, None);
     assert_eq!(
@@ -458,8 +452,7 @@ fn responses_to_another_client_are_unsolicited() {
 
 #[test]
 fn a_request_that_never_left_is_not_settled() {
-    let mut dialogue = Dialogue::new();
-    dialogue.send_requests(3, 0);
+    let mut dialogue = Dialogue::of(3, 0);
     dialogue.exchanges.withdraw(1);
     dialogue.response(0);
     dialogue.response(2);
@@ -593,10 +586,7 @@ fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
         Verdict::Taken
     );
     let verdict = exchanges.receive(&message(id, delay_resp(40 * US)), arrival(90));
-    let Verdict::Complete(outbound, inbound) = verdict else {
-        panic!("{verdict:?}");
-    };
-    assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, -60 * US));
+    assert_eq!(remote_ns(verdict), (40 * US, -60 * US));
 }
 
 #[test]
@@ -659,19 +649,15 @@ fn an_unanswered_request_to_a_standard_responder_is_settled_at_its_deadline() {
 
 #[test]
 fn a_delay_resp_with_t1_needs_no_follow_up() {
-    let mut dialogue = Dialogue::new();
-    let id = dialogue.send_request(1);
-    dialogue.request_arrives(id);
-    assert_eq!(dialogue.receive_response(id, 100, SYNC), Verdict::Taken);
+    let mut dialogue = Dialogue::of(1, 1);
+    dialogue.request_arrives(0);
+    assert_eq!(dialogue.receive_response(0, 100, SYNC), Verdict::Taken);
     let rx_report = Some(dialogue.rx_report());
     let joint = delay_resp_to(REQUESTER, 40 * US, rx_report, Some(60 * US));
-    let verdict = dialogue.receive_response(id, 110, joint);
-    let Verdict::Complete(outbound, inbound) = verdict else {
-        panic!("{verdict:?}");
-    };
-    assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
+    let verdict = dialogue.receive_response(0, 110, joint);
+    assert_eq!(remote_ns(verdict), (40 * US, 60 * US));
     let late = Body::FollowUp { origin_ns: 60 * US };
-    assert_eq!(dialogue.receive_response(id, 120, late), Verdict::Duplicate);
+    assert_eq!(dialogue.receive_response(0, 120, late), Verdict::Duplicate);
 }
 
 /// Return the body of a compact response, sent 60 us after its request was, which arrived after 40 us.
@@ -688,24 +674,20 @@ fn compact_resp(dialogue: &Dialogue, id: u16, requester: PortIdentity) -> Body {
 
 #[test]
 fn a_compact_response_is_complete_with_t1_of_a_later_one() {
-    let mut dialogue = Dialogue::new();
-    let id = dialogue.send_request(1);
-    dialogue.request_arrives(id);
-    let body = compact_resp(&dialogue, id, REQUESTER);
-    assert_eq!(dialogue.receive_response(id, 100, body), Verdict::Taken);
-    assert_eq!(dialogue.receive_response(id, 100, body), Verdict::Duplicate);
-    let verdict = dialogue.exchanges.record_sync_departure(id, 60 * US);
-    let Verdict::Complete(outbound, inbound) = verdict else {
-        panic!("{verdict:?}");
-    };
-    assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
+    let mut dialogue = Dialogue::of(1, 1);
+    dialogue.request_arrives(0);
+    let body = compact_resp(&dialogue, 0, REQUESTER);
+    assert_eq!(dialogue.receive_response(0, 100, body), Verdict::Taken);
+    assert_eq!(dialogue.receive_response(0, 100, body), Verdict::Duplicate);
+    let verdict = dialogue.exchanges.record_sync_departure(0, 60 * US);
+    assert_eq!(remote_ns(verdict), (40 * US, 60 * US));
     assert_eq!(
-        dialogue.exchanges.record_sync_departure(id, 60 * US),
+        dialogue.exchanges.record_sync_departure(0, 60 * US),
         Verdict::Duplicate
     );
     assert_eq!(dialogue.outcomes(2), "back");
     assert_eq!(
-        dialogue.exchanges.record_sync_departure(id, 60 * US),
+        dialogue.exchanges.record_sync_departure(0, 60 * US),
         Verdict::Late
     );
 }
@@ -713,9 +695,8 @@ fn a_compact_response_is_complete_with_t1_of_a_later_one() {
 #[test]
 fn a_compact_response_waits_for_its_t1_beyond_the_deadline() {
     for t1_follows in [true, false] {
-        let mut dialogue = Dialogue::new();
-        let id = dialogue.send_request(1);
-        let t1_deadline = Dialogue::sent_at(id).plus(DEADLINE + 1_000 * US);
+        let mut dialogue = Dialogue::of(1, 1);
+        let t1_deadline = Dialogue::sent_at(0).plus(DEADLINE + 1_000 * US);
         dialogue
             .exchanges
             .open
@@ -723,9 +704,9 @@ fn a_compact_response_waits_for_its_t1_beyond_the_deadline() {
             .unwrap()
             .pending
             .t1_deadline = t1_deadline;
-        dialogue.request_arrives(id);
-        let body = compact_resp(&dialogue, id, REQUESTER);
-        assert_eq!(dialogue.receive_response(id, 100, body), Verdict::Taken);
+        dialogue.request_arrives(0);
+        let body = compact_resp(&dialogue, 0, REQUESTER);
+        assert_eq!(dialogue.receive_response(0, 100, body), Verdict::Taken);
         let mut outcome = Vec::new();
         let mut settle = |exchanges: &mut ExchangeTable<u16>, at: RawTime| {
             exchanges.settle(at, |s| outcome.push((s.answered, s.inbound.is_some())));
@@ -735,7 +716,7 @@ fn a_compact_response_waits_for_its_t1_beyond_the_deadline() {
         let last = t1_deadline.plus(100 * US);
         assert_eq!(settle(&mut dialogue.exchanges, last.plus(-1)), []);
         if t1_follows {
-            let verdict = dialogue.exchanges.record_sync_departure(id, 60 * US);
+            let verdict = dialogue.exchanges.record_sync_departure(0, 60 * US);
             assert!(matches!(verdict, Verdict::Complete(..)), "{verdict:?}");
             assert_eq!(
                 settle(&mut dialogue.exchanges, last.plus(-1)),

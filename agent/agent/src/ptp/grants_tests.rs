@@ -31,6 +31,13 @@ fn ask(grants: &mut Grants, last: u8, service: Service, interval: i8, s: u32, at
     )
 }
 
+/// Return the grants after a first request at 0.
+fn granted(service: Service, interval: i8, duration_s: u32) -> Grants {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, service, interval, duration_s, 0);
+    grants
+}
+
 /// Return the duration of a grant, 0 if it is denied.
 fn seconds(tlv: &Tlv) -> u32 {
     match tlv {
@@ -73,8 +80,7 @@ fn serves_at_the_granted_rate_until_the_grant_ends() {
 
 #[test]
 fn a_renewal_keeps_the_phase() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, 0, 10, 0);
+    let mut grants = granted(Service::Sync, 0, 10);
     let before = served(&mut grants, 0, 5 * S);
     ask(&mut grants, 1, Service::Sync, 0, 10, 5 * S);
     let after = served(&mut grants, 5 * S, 16 * S);
@@ -84,8 +90,7 @@ fn a_renewal_keeps_the_phase() {
 
 #[test]
 fn another_rate_holds_from_the_next_message() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, -7, 10, 0);
+    let mut grants = granted(Service::Sync, -7, 10);
     served(&mut grants, 0, S);
     ask(&mut grants, 1, Service::Sync, 0, 10, S);
     let after = served(&mut grants, S, 6 * S);
@@ -205,8 +210,7 @@ fn identities_of_an_address_that_renew_keep_their_grants() {
 
 #[test]
 fn what_is_cancelled_ends_at_once() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, -4, 10, 0);
+    let mut grants = granted(Service::Sync, -4, 10);
     ask(&mut grants, 1, Service::DelayResp, -4, 10, 0);
     let (of_client, forged) = ((id(1, 1), true), (id(1, 1), false));
     assert!(!grants.cancel(forged, Service::Sync), "by nobody else");
@@ -223,8 +227,7 @@ fn what_is_cancelled_ends_at_once() {
 
 #[test]
 fn delay_resp_is_given_to_its_client_at_about_its_rate() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::DelayResp, 0, 10, 0);
+    let mut grants = granted(Service::DelayResp, 0, 10);
     for other in [id(2, 1), id(1, 2)] {
         let refused = grants.delay_resp(other, 0, RawTime(0));
         assert_eq!(refused, Err(NoDelayResp::NotGranted));
@@ -277,8 +280,7 @@ fn messages_of_many_clients_are_due_together() {
 
 #[test]
 fn messages_of_a_pause_are_left_out() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, -7, 100, 0);
+    let mut grants = granted(Service::Sync, -7, 100);
     served(&mut grants, 0, S);
     let burst = std::iter::from_fn(|| grants.next_due(RawTime(5 * S))).count();
     assert!(burst <= 1, "{burst}");
@@ -286,8 +288,7 @@ fn messages_of_a_pause_are_left_out() {
 
 #[test]
 fn a_client_that_leaves_the_plan_is_no_longer_served() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, -7, 100, 0);
+    let mut grants = granted(Service::Sync, -7, 100);
     ask(&mut grants, 2, Service::Sync, -7, 100, 0);
     grants.retain(|ip| ip == id(2, 1).0);
     assert!(
@@ -299,8 +300,7 @@ fn a_client_that_leaves_the_plan_is_no_longer_served() {
 
 #[test]
 fn a_reused_slot_gets_no_messages_of_its_former_client() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, 0, 100, 0);
+    let mut grants = granted(Service::Sync, 0, 100);
     ask(&mut grants, 2, Service::Sync, -4, 100, 0);
     assert!(grants.cancel((id(1, 1), true), Service::Sync));
     ask(&mut grants, 3, Service::Sync, -2, 100, 0);
@@ -339,8 +339,7 @@ fn a_client_gets_nothing_until_it_has_proven_that_it_receives() {
 
 #[test]
 fn a_forged_request_changes_nothing_of_a_served_client() {
-    let mut grants = Grants::default();
-    ask(&mut grants, 1, Service::Sync, 0, 100, 0);
+    let mut grants = granted(Service::Sync, 0, 100);
     let elsewhere = ClientAddress {
         general_port: 99,
         domain: 7,
@@ -391,8 +390,7 @@ fn requests_of_guessed_sequence_ids_are_doubted_until_the_next_proof() {
         (&[(7, 0), (7 + 1025, 16 * 40)], &[true, false]),
     ];
     for (requests, expected) in cases {
-        let mut grants = Grants::default();
-        ask(&mut grants, 1, Service::Sync, -4, 300, 0);
+        let mut grants = granted(Service::Sync, -4, 300);
         ask(&mut grants, 1, Service::DelayResp, -4, 300, 0);
         assert_eq!(in_sequence(&mut grants, requests), expected, "{requests:?}");
         ask(&mut grants, 1, Service::DelayResp, -4, 300, 50 * S);

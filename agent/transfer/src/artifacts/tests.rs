@@ -55,6 +55,12 @@ fn entry(parts: &[Vec<u8>]) -> Entry {
     worker::verified(document, manifest).unwrap()
 }
 
+fn artifact(blocks: usize) -> (Vec<Vec<u8>>, Entry) {
+    let parts = content(blocks);
+    let entry = entry(&parts);
+    (parts, entry)
+}
+
 /// An agent that serves the blocks `held` of an artifact, whole or with one bit wrong.
 struct Peer {
     address: PeerAddress,
@@ -149,8 +155,7 @@ fn report(fetcher: &Fetcher) -> super::work::CopyReport {
 
 #[test]
 fn a_file_comes_from_several_peers_and_the_rest_from_the_backend() {
-    let parts = content(60);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(60);
     let (even, odd) = (
         peer(2, &entry, &parts, |at| at % 2 == 0 && at < 50),
         peer(3, &entry, &parts, |at| at % 2 == 1 && at < 50),
@@ -171,8 +176,7 @@ fn a_file_comes_from_several_peers_and_the_rest_from_the_backend() {
 
 #[test]
 fn peers_that_hold_nothing_make_room_for_one_that_does() {
-    let parts = content(30);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(30);
     let mut peers: Vec<Peer> = (2..8).map(|n| peer(n, &entry, &parts, |_| false)).collect();
     peers.push(peer(8, &entry, &parts, |_| true));
     let folder = tempfile::tempdir().unwrap();
@@ -221,8 +225,7 @@ fn lying_peer(vm_key: u32, blocks: usize) -> PeerAddress {
 
 #[test]
 fn a_corrupt_block_is_never_accepted_and_its_peer_is_named_and_avoided() {
-    let parts = content(40);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(40);
     let honest = peer(3, &entry, &parts, |_| true);
     let folder = tempfile::tempdir().unwrap();
     let liar = lying_peer(2, 40);
@@ -250,8 +253,7 @@ fn a_corrupt_block_is_never_accepted_and_its_peer_is_named_and_avoided() {
 
 #[test]
 fn a_fetch_resumes_with_what_it_holds() {
-    let parts = content(40);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(40);
     let source = peer(2, &entry, &parts, |_| true);
     let folder = tempfile::tempdir().unwrap();
     let first = fetcher(folder.path(), Vec::new(), backend(parts));
@@ -274,8 +276,7 @@ fn a_fetch_resumes_with_what_it_holds() {
 
 #[test]
 fn nobody_fetches_without_a_valid_token() {
-    let parts = content(4);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(4);
     let source = peer(2, &entry, &parts, |_| true);
     let bitmap = |address: &PeerAddress, vm_key: u32| {
         super::peer_client::PeerClient::connect(address, vm_key).and_then(|mut client| {
@@ -374,8 +375,7 @@ const PROOF: &str = "ce024fc353d6c610";
 
 #[test]
 fn reading_begins_before_the_last_block() {
-    let parts = content(6);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(6);
     let folder = tempfile::tempdir().unwrap();
     let artifacts = folder.path().join(index::FOLDER);
     let store = BlockStore::open(&artifacts.join(index::BLOCKS)).unwrap();
@@ -444,8 +444,7 @@ fn the_rate_is_kept() {
 
 #[test]
 fn blocks_without_a_nearer_holder_are_preferred_and_late_ones_asked_for_again() {
-    let parts = content(4);
-    let entry = entry(&parts);
+    let (_, entry) = artifact(4);
     let mut missing = Missing::new(&entry.blocks, |_| false);
     let now = Instant::now();
     let late = Duration::from_secs(2);
@@ -471,8 +470,7 @@ fn blocks_without_a_nearer_holder_are_preferred_and_late_ones_asked_for_again() 
 
 #[test]
 fn connections_that_drip_give_their_places_back_to_others() {
-    let parts = content(1);
-    let entry = entry(&parts);
+    let (parts, entry) = artifact(1);
     let server = peer(2, &entry, &parts, |_| true);
     let at = (server.address.address, server.address.port);
     let began = Instant::now();

@@ -21,6 +21,10 @@ use sinemora_agent::plan::BackendClock;
 
 const SECRET: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 const PORT: u16 = 8422;
+const NAMED: Named = Named {
+    step: 3,
+    connection: 5,
+};
 const LIMITS: Limits = Limits {
     port: 0,
     bytes: 64 << 20,
@@ -246,11 +250,7 @@ fn greeted(
         let receiver = scope.spawn(move || admit(&mut listener.accept().unwrap().0, &theirs));
         let mut stream = TcpStream::connect(to).unwrap();
         meddle(&mut stream);
-        let named = Named {
-            step: 3,
-            connection: 5,
-        };
-        let sent = greet(&mut stream, &ours, named, 99);
+        let sent = greet(&mut stream, &ours, NAMED, 99);
         drop(stream);
         (sent, receiver.join().unwrap())
     })
@@ -260,11 +260,7 @@ fn greeted(
 fn both_ends_prove_the_secret_of_the_order() {
     let (sent, received) = greeted(SECRET, SECRET, |_| {});
     sent.unwrap();
-    let named = Named {
-        step: 3,
-        connection: 5,
-    };
-    assert_eq!(received.unwrap(), (named, 99));
+    assert_eq!(received.unwrap(), (NAMED, 99));
     let other = SECRET.replace("00", "01");
     let (sent, received) = greeted(&other, SECRET, |_| {});
     assert!(sent.unwrap_err().to_string().contains("does not know"));
@@ -290,11 +286,7 @@ fn a_stranger_gets_nothing_and_does_not_disturb_the_order() {
             }
         };
         let bad = access::key(&SECRET.replace("00", "02")).unwrap();
-        let named = Named {
-            step: 0,
-            connection: 0,
-        };
-        greet(&mut stranger, &bad, named, 750_001).unwrap_err();
+        greet(&mut stranger, &bad, NAMED, 750_001).unwrap_err();
         let mut rest = Vec::new();
         let _ = stranger.read_to_end(&mut rest);
         assert!(rest.is_empty());
