@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Path } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
-import { cellsOf, mockApi, recorded, screen, showPage } from '~/testing/page'
+import { cellsOf, recorded, screen, visit } from '~/testing/page'
 import { CellDetail } from './CellDetail'
 
 const A = { id: 'a', name: 'a-1', zone: 'a' }
@@ -21,13 +21,12 @@ const CHANGE = {
   ...recorded('/v1/meshes/{mesh_id}/deviations').items[0],
   ...{ value_ns: 84_200, baseline_ns: 80_000, deviation_ns: 4_200, basis: 'last_day', steps: 22, is_unusual: false },
 }
-const answers = (change: object = CHANGE) => mockApi({ 'GET /v1/meshes/m/deviations/a/b': change })
-
-const detail = (look: Look, path: Path | undefined, target = B) =>
-  showPage(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" isCompared />)
+const detail = (look: Look, path: Path | undefined, { change = CHANGE as object, target = B } = {}) =>
+  visit(<CellDetail meshId="m" source={A} target={target} look={look} path={path} clock="utc" isCompared />, {
+    'GET /v1/meshes/m/deviations/a/b': change,
+  })
 
 test('a cell shows its newest window to the nanosecond, in both directions', async () => {
-  answers()
   await detail(LOOK.plain, PATH)
   expect(screen.getByRole('heading', { name: 'a-1 to b-1' })).toBeTruthy()
   expect(screen.getByText('a → b')).toBeTruthy()
@@ -53,15 +52,13 @@ test.each([
   [LOOK.veiled, 'Stale.'],
   [LOOK.crossed, 'Lost.'],
 ] as const)('a cell of look %i explains why it has no fresh value', async (look, name) => {
-  mockApi({})
   await detail(look, undefined)
   expect(screen.getByText(name)).toBeTruthy()
   expect(screen.queryByRole('table')).toBeNull()
 })
 
 test('a VM has no path to itself', async () => {
-  mockApi({})
-  await detail(LOOK.dotted, undefined, A)
+  await detail(LOOK.dotted, undefined, { target: A })
   expect(screen.queryByRole('link', { name: 'Open path' })).toBeNull()
 })
 
@@ -70,20 +67,18 @@ test.each([
   [{ deviation_ns: 9_000, is_unusual: true, basis: 'same_hour', steps: 6 }, '+9.00 µs', 'this hour on 6 earlier days'],
   [{ basis: 'last_hour', steps: 50 }, 'as usual', 'the last hour (50 minutes)'],
 ])('a cell says what is usual, and what that is made of: %j', async (change, shown, basis) => {
-  answers({ ...CHANGE, ...change })
-  await detail(LOOK.plain, PATH)
+  await detail(LOOK.plain, PATH, { change: { ...CHANGE, ...change } })
   expect(cellsOf(await screen.findByRole('table', { name: 'Change from usual' }))).toBe(`80.0 µs | 84.2 µs | ${shown}`)
   expect(screen.getByText(`One-way p50. Usual: ${basis}. Changes up to 5.00 µs are usual.`)).toBeTruthy()
 })
 
 test('a path that is measured too short a time has no usual value', async () => {
-  answers({ ...CHANGE, state: 'no_baseline', baseline_ns: null, deviation_ns: null, dead_band_ns: null, basis: null })
-  await detail(LOOK.plain, PATH)
+  const none = { state: 'no_baseline', baseline_ns: null, deviation_ns: null, dead_band_ns: null, basis: null }
+  await detail(LOOK.plain, PATH, { change: { ...CHANGE, ...none } })
   expect(await screen.findByText('No usual value yet: it needs about twenty minutes of measurements.')).toBeTruthy()
 })
 
 test('a path without service names the reason, and shows no loss', async () => {
-  answers()
   const no_service = { reason: 'refused', message: 'it refuses the grants', reported_at: '2026-11-20T10:00:00Z' }
   await detail(LOOK.ringed, { ...PATH, outbound: null, inbound: null, round_trip: null, no_service } as Path)
   expect(screen.getByText('No service.').parentElement?.textContent).toMatch(/It refuses the grants\.$/)
@@ -92,7 +87,6 @@ test('a path without service names the reason, and shows no loss', async () => {
 })
 
 test('a path that is not measured shows its estimates with their intervals', async () => {
-  answers()
   const one = { value_ns: 84_200, low_ns: 71_000, high_ns: 99_000 }
   const estimate = { coverage: 0.95, measured: 1_240, outbound: one, inbound: null }
   await detail(LOOK.barred, { estimate } as unknown as Path)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PlanAdoption, Strategy } from '~/api/types'
-import { bodiesOf, fill, mockApi, recorded, rowsOf, screen, showPage, userEvent } from '~/testing/page'
+import { bodiesOf, fill, recorded, rowsOf, screen, userEvent, visit } from '~/testing/page'
 import { ProbePlan } from './ProbePlan'
 import { formatDetection } from './quantities'
 
@@ -37,14 +37,12 @@ const adoption = (changes: object): PlanAdoption =>
     ...{ first_waited_for: [], first_not_live: [], ...changes },
   })
 
-function show(answers: Record<string, unknown> = {}) {
-  const sent = mockApi({
+const show = (answers: object = {}) =>
+  visit(<ProbePlan mesh={MESH} etag="1" />, {
     'POST /v1/meshes/m/plan-previews': PREVIEW,
     'GET /v1/meshes/m/plan-followers': adoption({ following: 3 }),
     ...answers,
   })
-  return showPage(<ProbePlan mesh={MESH} etag="1" />).then(() => sent)
-}
 
 test('the strategies are compared before one is chosen', async () => {
   await show()
@@ -68,7 +66,7 @@ test('without a pair that can measure, nothing is compared', async () => {
 })
 
 test('a strategy is saved with its period, and the comparison follows the form', async () => {
-  const sent = await show({ 'PATCH /v1/meshes/m': { ...MESH, strategy: 'sparse' } })
+  const { sent } = await show({ 'PATCH /v1/meshes/m': { ...MESH, strategy: 'sparse' } })
   await userEvent.selectOptions(await screen.findByRole('combobox', { name: /^Strategy/ }), 'sparse')
   const period = screen.getByRole('spinbutton', { name: /^Period/ })
   await fill(period, '20')
@@ -80,7 +78,7 @@ test('a strategy is saved with its period, and the comparison follows the form',
 })
 
 test('own prices replace the list', async () => {
-  const sent = await show({ 'POST /v1/meshes/m/plan-previews': { ...PREVIEW, prices: [] } })
+  const { sent } = await show({ 'POST /v1/meshes/m/plan-previews': { ...PREVIEW, prices: [] } })
   await userEvent.click(await screen.findByRole('checkbox', { name: 'Enter own prices' }))
   const price = screen.getByRole('spinbutton', { name: /^Between zones/ })
   await fill(price, '0.05')
