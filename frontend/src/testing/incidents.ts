@@ -3,7 +3,7 @@
 import type { Impact, Incident } from '~/api/incidents'
 import { recorded } from './recorded'
 
-export const IMPACT: Impact = {
+const IMPACT: Impact = {
   rule: 'Delay above its baseline',
   kind: 'baseline',
   metric: 'one_way_delay',

@@ -29,30 +29,20 @@ export const meshHealth = (changes: Partial<MeshHealth> = {}) =>
     ...changes,
   }) as MeshHealth
 
+const [OPEN] = MESH?.worst_incidents ?? []
+
 /** Return an open incident between the zones of `meshHealth`, with changes. */
-export const openIncident = (changes: Partial<OpenIncident> = {}): OpenIncident => ({
-  id: 'i',
-  severity: 'critical',
-  state: 'open',
-  title: 'delay increased from eu-1a to eu-1b',
-  culprit: {
-    suspect: 'zone_pair',
-    at: { id: 'z1', name: 'eu-1a' },
-    other: { id: 'z2', name: 'eu-1b' },
-    words: 'eu-1a → eu-1b',
-  },
-  zones: ['z1', 'z2'],
-  metric: 'one_way_delay',
-  rise_ns: 400_000,
-  loss: 0,
-  paths: 8,
-  onset_at: '2026-11-23T10:42:00Z',
-  seen_at: '2026-11-23T10:58:00Z',
-  receivers_notified: 1,
-  recurrence: null,
-  applications: [],
-  ...changes,
-})
+export const openIncident = (changes: Partial<OpenIncident> = {}) =>
+  ({
+    ...{ ...OPEN, id: 'i', severity: 'critical', title: 'delay increased from eu-1a to eu-1b', zones: ['z1', 'z2'] },
+    culprit: {
+      ...{ suspect: 'zone_pair', at: { id: 'z1', name: 'eu-1a' }, other: { id: 'z2', name: 'eu-1b' } },
+      words: 'eu-1a → eu-1b',
+    },
+    ...{ metric: 'one_way_delay', rise_ns: 400_000, loss: 0, paths: 8, applications: [] },
+    ...{ onset_at: '2026-11-23T10:42:00Z', seen_at: '2026-11-23T10:58:00Z' },
+    ...changes,
+  }) as OpenIncident
 
 interface More {
   bandNs?: number
@@ -67,23 +57,16 @@ export function deviations(values: (number | null)[][], usual: (number | null)[]
     values.map((row, r) => row.map((now, c) => of(now, usual[r]?.[c] ?? null)))
   const known = <T>(value: T) => each((now, before) => (now === null || before === null ? null : value))
   return {
-    mesh_id: 'm',
-    revision: 1,
+    ...(recorded('/v1/meshes/{mesh_id}/matrix') as Deviations),
     by: 'zone',
-    metric: 'deviation',
-    statistic: 'p50',
-    unit: 'ns',
-    window: { from: null, to: null },
     axis: [
       { id: 'z1', name: 'eu-1a' },
       { id: 'z2', name: 'eu-1b' },
     ],
     values: each((now, before) => (now === null || before === null ? null : now - before)),
-    more: {},
     clock_error_ns: each(() => 1_000),
     asymmetry_sources: each(() => 'assumed'),
     states: each((now, before) => (now === null ? 'no_data' : before === null ? 'no_baseline' : 'measured')),
     baseline: { value_ns: usual, dead_band_ns: known(bandNs), basis: known(basis), steps: each(() => steps) },
-    estimates: null,
   }
 }

@@ -4,15 +4,9 @@ import { bodiesOf, fill, mockApi, recorded, reply, screen, showPage, userEvent, 
 import { BulkRun, EarlierRuns } from './BulkRun'
 import { TryTransport } from './TryTransport'
 
+const [SENDER] = recorded('/v1/meshes/{mesh_id}/bulk-senders')
 const sender = (name: string, more: object = {}) => ({
-  vm: { id: name, name },
-  is_on: true,
-  bytes_max: 1_073_741_824,
-  rate_max_mbit: 1000,
-  seconds_max: 120,
-  congestion_controls: ['cubic', 'bbr'],
-  mptcp: true,
-  tls: true,
+  ...{ ...SENDER, vm: { id: name, name }, bytes_max: 1_073_741_824, rate_max_mbit: 1000, seconds_max: 120 },
   ...more,
 })
 const RECORDED = recorded('/v1/bulk-runs/{run_id}')
