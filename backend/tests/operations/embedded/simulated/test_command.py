@@ -1,5 +1,6 @@
 """`make demo` when it cannot load anything."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     return found
 
 
-def test_nothing_is_loaded_until_the_product_runs(folder: DataFolder, run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_loaded_until_the_product_runs(
+    folder: DataFolder, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = run("demo", code=1)
     assert "does not run here" in said
     assert "make up" in said
