@@ -25,4 +25,4 @@ GROUPS = (
 
 
 if __name__ == "__main__":
-    figures.run(GROUPS, lambda group: importlib.import_module(group).run(), LabError)
+    figures.run({name: importlib.import_module(name).run for name in GROUPS}, (LabError,))

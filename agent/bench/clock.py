@@ -187,8 +187,8 @@ def _ptpd_returns(ptpd: daemons.PtpdClient, starts: Sequence[float]) -> float | 
         after = [delay for at, delay in reported if start + 1.02 < at < start + APART_S]
         if calm and after:
             base = statistics.median(calm)
-            back = next((n for n, delay in enumerate(after, 1) if delay <= 1.05 * base), None)
-            returns.append(back if back is not None else len(after))
+            back = (n for n, delay in enumerate(after, 1) if delay <= 1.05 * base)
+            returns.append(next(back, len(after)))
     figures.comment(f"ptpd is back after {returns} exchanges, or not before the next burst")
     return statistics.median(returns) if returns else None
 

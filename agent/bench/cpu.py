@@ -54,9 +54,6 @@ def _twenty(lab: Lab) -> None:
         for kind, address in (("o", ours.host.address), ("m", host.address))
     }
     time.sleep(25)
-    for address, group in clients.items():
-        measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in group)
-        figures.comment(f"{measuring} of {CLIENTS} clients of {address} measure")
     spans = _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
     # Afterwards, and by the clients' own times: to read what they wrote takes a while, and longer for the second group.
     answers = [_answers(group) for group in clients.values()]

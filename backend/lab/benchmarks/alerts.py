@@ -15,7 +15,7 @@ ends        random sequences of what happens to incidents and notices: last mess
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,12 +26,13 @@ from lab.benchmarks.alerting import ends, late
 from lab.benchmarks.alerting.locks import Contention
 from lab.benchmarks.alerting.stack import product, seconds_to_webhook
 from lab.benchmarks.alerting.stack import storm as stack_storm
-from lab.benchmarks.figures import comment, finish, report, selected
+from lab.benchmarks.figures import comment, report
+from lab.benchmarks.figures import run as run_groups
 from lab.benchmarks.storing.product import running
 from lab.incidents.events import HARMLESS, Event, mixed
 from lab.incidents.hard import ONE_CAUSE, WEAK, Case, Hard, Verdict, judge_case, make_case
 from lab.incidents.traces import TRACES
-from lab.incidents.trial import Incident, judge, judge_week, run, run_together
+from lab.incidents.trial import Incident, Score, judge, judge_week, run, run_together
 from lab.incidents.weeks import Week, make_week
 from sinemora.alerts.evaluation.engine import step
 from sinemora.alerts.evaluation.rule import defaults
@@ -122,24 +123,22 @@ def storm() -> None:
 
 def scenarios() -> None:
     counts = {event: FEWER.get(event, PER_EVENT) for event in Event}
-    events = detected = right = incidents = wrong = notified = shown = 0
-    delays: list[int] = []
-    kinds: dict[str, list[int]] = {event.value: [0, 0, 0, 0] for event in Event}
+    scores: dict[Event, list[Score]] = defaultdict(list)
+    shown = 0
     for scenario in mixed(counts, SEED):
         found = run(scenario.mesh, scenario.windows, defaults(scenario.mesh.window_s))
         score = judge(scenario, found)
+        scores[scenario.truth.event].append(score)
         shown += len({incident.id for incident in found})
-        kind = kinds[scenario.truth.event]
-        events += score.detected is not None
-        detected += bool(score.detected)
-        right += bool(score.right)
-        incidents, wrong, notified = incidents + score.incidents, wrong + score.wrong, notified + score.notified
-        delays += [] if score.windows is None else [score.windows]
-        for at, value in enumerate((1, bool(score.detected), bool(score.right), score.wrong)):
-            kind[at] += value
         if scenario.truth.event not in HARMLESS and (not score.detected or not score.right or score.wrong):
             comment(f"{scenario.truth} detected {score.detected} right {score.right} wrong {score.wrong}")
-    comment(f"scenarios, detected, right, wrong by kind: {kinds}")
+    every = [score for of_event in scores.values() for score in of_event]
+    events = sum(score.detected is not None for score in every)
+    detected, right = (sum(bool(getattr(score, name)) for score in every) for name in ("detected", "right"))
+    incidents, wrong, notified = (
+        sum(getattr(score, name) for score in every) for name in ("incidents", "wrong", "notified")
+    )
+    delays = [score.windows for score in every if score.windows is not None]
     more = {"scenarios": sum(counts.values()), "seed": SEED}
     report("alerts_recall", round(detected / events, 4), **more)
     report("alerts_precision", round((incidents - wrong) / max(incidents, 1), 4), **more)
@@ -325,6 +324,4 @@ GROUPS = {
 }
 
 if __name__ == "__main__":
-    for name in selected(GROUPS):
-        GROUPS[name]()
-    finish()
+    run_groups(GROUPS)

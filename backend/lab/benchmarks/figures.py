@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -78,15 +78,15 @@ def selected(groups: Iterable[str]) -> list[str]:
     return [name for name in known if not wanted or name in wanted]
 
 
-def run(groups: Iterable[str], measure: Callable[[str], object], not_measured: type[Exception]) -> None:
+def run(groups: Mapping[str, Callable[[], object]], not_measured: tuple[type[Exception], ...] = ()) -> None:
     """Measure the groups of `ONLY`, then `finish`; exit with 1 too when one ends with an error of `not_measured`."""
     failed = False
-    for group in selected(groups):
-        comment(f"── {group}")
+    for name in selected(groups):
+        comment(f"── {name}")
         try:
-            measure(group)
+            groups[name]()
         except not_measured as error:
-            comment(f"{group} could not be measured: {error}")
+            comment(f"{name} could not be measured: {error}")
             failed = True
     finish()
     sys.exit(failed)

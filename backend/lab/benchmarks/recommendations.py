@@ -14,7 +14,7 @@ stated error of transfer, and smooth random errors as large as the residuals of 
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -22,16 +22,17 @@ from uuid import UUID
 
 import numpy as np
 
-from lab.benchmarks import deadlocks, optimality, verdicts
-from lab.benchmarks.figures import comment, finish, report, selected
+from lab.benchmarks import optimality, verdicts
+from lab.benchmarks.figures import comment, report, run
+from lab.benchmarks.recommending.collisions import collide
 from lab.benchmarks.recommending.instances import deployment, instance, machine
+from lab.benchmarks.storing import product
 from lab.incidents import network
 from lab.incidents.traces import TRACES
 from sinemora.applications.curves.core.band import TRANSFER_FACTOR, transfer_band
 from sinemora.applications.curves.core.curve import Curve, Floats
 from sinemora.applications.curves.core.library import LIBRARY
 from sinemora.applications.performance import Indices, Sensitivity, star
-from sinemora.kit.percent import percent
 from sinemora.recommendations.core import optimize, split
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import estimate_gain, performance_series
@@ -40,7 +41,7 @@ from sinemora.recommendations.core.options import Options
 
 WORLDS = 10_000
 """Cases of a world share its weather: with 3,000 worlds the error of a decile varied by 0.02 between seeds."""
-TENANTS = 500
+TENANTS, PAIRS, _SHOWN = 500, 2_000, 20
 HOUR_S = 3600
 LOOK_BACK_MIN = {4: 10, 12: 10, 30: 60, 60: 60, 120: 60, 240: 60}
 """Look-backs in minutes, and the seconds of their windows: windows of ten seconds are soon merged into minutes."""
@@ -75,8 +76,6 @@ class Truth:
 class Case:
     """Estimate of the gain of a group of moves, and its truth; `asked` pairs prices with probabilities."""
 
-    minutes: int
-    mean: float
     low: float
     high: float
     asked: tuple[tuple[float, float], ...]
@@ -85,17 +84,26 @@ class Case:
 
 def main(seed: int, worlds: int, tenants: int) -> None:
     """Print the figures of the groups of `ONLY`, all by default."""
-    groups: dict[str, Callable[[], None]] = {
-        "calibration": lambda: calibrate(seed, worlds),
-        "verdicts": lambda: verdicts.main(seed),
-        "optimality": lambda: optimality.main(seed, tenants),
-        "sizes": lambda: optimality.sizes(seed),
-        "cures": lambda: optimality.cures(seed, min(tenants, optimality.CURED)),
-        "deadlocks": lambda: deadlocks.main(seed),
-    }
-    for name in selected(groups):
-        groups[name]()
-    finish()
+    run(
+        {
+            "calibration": lambda: calibrate(seed, worlds),
+            "verdicts": lambda: verdicts.main(seed),
+            "optimality": lambda: optimality.main(seed, tenants),
+            "sizes": lambda: optimality.sizes(seed),
+            "cures": lambda: optimality.cures(seed, min(tenants, optimality.CURED)),
+            "deadlocks": lambda: at_once(seed),
+        }
+    )
+
+
+def at_once(seed: int) -> None:
+    """Print deadlocks, server errors and lost changes of two owners at once, `PAIRS` times."""
+    with product.running() as running:
+        found = collide(running.call, running.tenant_id, int(os.environ.get("PAIRS") or PAIRS), seed)
+    for words in [*found.failed, *found.lost][:_SHOWN]:
+        comment(words)
+    report("recommendations_deadlocks", max(found.deadlocks, len(found.failed)), pairs=found.pairs)
+    report("recommendations_lost_changes", len(found.lost), pairs=found.pairs)
 
 
 def calibrate(seed: int, worlds: int) -> None:
@@ -105,13 +113,6 @@ def calibrate(seed: int, worlds: int) -> None:
         found = list(pool.map(cases, [(seed, world) for world in range(worlds)], chunksize=20))
     everything = [case for world in found for case in world]
     inside = np.array([case.low <= case.truth <= case.high for case in everything])
-    for minutes in LOOK_BACK_MIN:
-        of = np.array([case.minutes == minutes for case in everything])
-        width = np.median([case.high - case.low for case in everything if case.minutes == minutes])
-        comment(
-            f"look-back {minutes:4} min: {of.sum():6} estimates, coverage {percent(inside[of].mean())},"
-            f" width {width:.3f}"
-        )
     report(
         "recommendations_interval_coverage_percent",
         100 * float(inside.mean()),
@@ -172,7 +173,7 @@ def cases(item: tuple[int, int]) -> list[Case]:
             assert judged is not None  # the windows are those of `gain`
             asked.append((price, judged.probability))
         truth = true_gain(world, truths, here, there, places, later, reference_us)
-        found.append(Case(minutes, interval.mean, interval.low, interval.high, tuple(asked), truth))
+        found.append(Case(interval.low, interval.high, tuple(asked), truth))
     return found
 
 

@@ -7,23 +7,24 @@ again.
     make bench-scale ONLY=pairs      one group: pairs, capacity or neighbours
 """
 
+from collections.abc import Callable
+
 from lab.benchmarks import figures
 from lab.benchmarks.scaling import capacity, neighbours, pairs
-from lab.benchmarks.storing.product import running
-
-GROUPS = {"pairs": pairs.pairs, "capacity": capacity.capacity}
+from lab.benchmarks.storing.product import Product, running
 
 
-def main() -> None:
-    """Measure the groups of ONLY, all by default, each on a product of its own."""
-    for name in figures.selected((*GROUPS, "neighbours")):
-        if name == "neighbours":
-            neighbours.neighbours()
-            continue
-        with running() as product:
-            GROUPS[name](product)
-    figures.finish()
+def alone(measure: Callable[[Product], None]) -> None:
+    """Measure on a product of its own."""
+    with running() as product:
+        measure(product)
 
 
 if __name__ == "__main__":
-    main()
+    figures.run(
+        {
+            "pairs": lambda: alone(pairs.pairs),
+            "capacity": lambda: alone(capacity.capacity),
+            "neighbours": neighbours.neighbours,
+        }
+    )

@@ -1,7 +1,7 @@
 """Placement policies through time on a part of a cluster: one JSON object a figure. All policies see the same world.
 
 The six published policies are compared with the source (UCAM-CL-TR-937, 6.3: 24 hours of the Google trace, 12,500
-machines), with the jobs of the first step placed by the policy, and at random. The part is a tenth of the machines with
+machines), with the jobs of the first step placed by the policy. The part is a tenth of the machines with
 jobs drawn from the trace's statistics. `HOURS=` sets its length. `TRACE=folder` uses the trace's jobs on 12,500
 machines (`MACHINES=`); `HOURS=19.5` is all of the files that are there.
 """
@@ -68,11 +68,10 @@ def main() -> None:
     warm_up()
     here = Slice()
     for scheme in BASELINES:
-        result, late = here.run(scheme), here.run(scheme, start_at_random=True)
+        result = here.run(scheme)
         report(
             f"simulation_area_{scheme}_minus_source", result.area - SOURCE[scheme],
             area=round(result.area, 2), source=SOURCE[scheme], moved_percent=moved(result),
-            start_at_random=round(late.area - SOURCE[scheme], 2), moved_percent_start_at_random=moved(late),
         )  # fmt: skip
     if here.world.machines > MACHINES_MAX:  # the search holds the latency of every pair
         return

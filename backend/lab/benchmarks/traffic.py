@@ -7,11 +7,10 @@ ports (agents on links by hash; root), agent (cost of counting connections), app
 import importlib
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab.benchmarks.figures import finish, selected
+from lab.benchmarks import figures
 from lab.benchmarks.recommending import next_vm, plans
 
 AGENT_BENCH = Path(__file__).resolve().parents[3] / "agent" / "bench"
@@ -26,16 +25,15 @@ def of_agents(module: str) -> Any:
 
 def main(seed: int) -> None:
     """Print the figures of the groups of `ONLY`, all by default."""
-    groups: dict[str, Callable[[], None]] = {
-        "next-vm": lambda: next_vm.main(seed),
-        "plans": lambda: plans.main(seed),
-        "ports": lambda: of_agents("ports").run(),
-        "agent": lambda: of_agents("services").run(),
-        "applications": lambda: of_agents("traffic_found").run(),
-    }
-    for name in selected(groups):
-        groups[name]()
-    finish()
+    figures.run(
+        {
+            "next-vm": lambda: next_vm.main(seed),
+            "plans": lambda: plans.main(seed),
+            "ports": lambda: of_agents("ports").run(),
+            "agent": lambda: of_agents("services").run(),
+            "applications": lambda: of_agents("traffic_found").run(),
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Verdicts on applied moves in simulated worlds: one JSON object a figure. `SEED=` selects the worlds.
+"""Verdicts on applied moves in simulated worlds.
 
 In most worlds nothing improved, and a verdict that holds is false: the move was chosen at a bad moment that ended by
 itself (`regression`), the network and demand changed for all (`drift`), or the application does not follow its curve
 (`wrong_curve`). In the others the moves gained what was promised (`gain`).
 """
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.signal import lfilter
 
-from lab.benchmarks.figures import finish, report
+from lab.benchmarks.figures import report
 from sinemora.applications.curves.core.library import published
 from sinemora.recommendations.core.verdict import (
     Interval,
@@ -191,8 +190,3 @@ def _wandering(rng: np.random.Generator, rows: int, minutes: int, memory_min: fl
     steps = rng.standard_normal((rows, minutes)) * spread * np.sqrt(1 - keep**2)
     steps[:, 0] = spread * rng.standard_normal(rows)
     return np.asarray(lfilter([1.0], [1.0, -keep], steps, axis=1))
-
-
-if __name__ == "__main__":
-    main(int(os.environ.get("SEED") or "1"))
-    finish()

@@ -68,10 +68,6 @@ class NoticeLog:
             at_s = (track.ended_at_s or track.seen_at_s) + quiet_s(track.returns, severity)
             self._ends[track.id] = _notice(track, severity, at_s, begins=False, ends=True)
 
-    def sent(self, until_s: int) -> int:
-        """Return the number of notifications until a time."""
-        return self.deliveries(until_s)[0]
-
     def deliveries(self, until_s: int) -> tuple[int, dict[str, list[tuple[int, int]]]]:
         """Return the number of notifications until a time, and when each incident's notices arose and were sent, s.
 

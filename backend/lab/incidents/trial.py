@@ -120,24 +120,20 @@ class _Followed:
 
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
     """Return the incidents of a mesh over its windows, each return by itself, in order."""
-    return run_and_notify(mesh, windows, rules)[0]
-
-
-def run_and_notify(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> tuple[list[Incident], int]:
-    """Return the incidents of a mesh, and the number of notifications that a receiver with default settings gets."""
     state, planned = EvaluationState(np.arange(mesh.size)), ~np.eye(mesh.size, dtype=bool)
     course = Course(mesh)
     steps = windows.median_ns.shape[0]
     for at in range(steps):
         course.apply(step(state, rules, _window(mesh, windows, at, planned)), (at + 1) * mesh.window_s)
-    return course.result(steps * mesh.window_s)
+    return course.result(steps * mesh.window_s)[0]
 
 
 def run_together(
     meshes: Sequence[Mesh], windows: Sequence[Windows], rules: Sequence[Rule]
 ) -> list[tuple[list[Incident], int]]:
-    """Return the same as `run_and_notify` of each mesh, several times faster for many small ones.
+    """Return the same as `run` of each mesh, several times faster for many small ones, and the notifications of each.
 
+    They are those that a receiver with default settings gets.
     All meshes have the same zones and window length, and no silent VM. Each may last for its own time.
     """
     first, steps = meshes[0], [one.median_ns.shape[0] for one in windows]

@@ -123,12 +123,17 @@ def ahead(running: Day) -> Iterator[Lasts]:
     yield lambda: False
 
 
+def trace_of(lines: int) -> bytes:
+    """Return a trace of yesterday, forty lines a second, as CSV."""
+    base_s = int(time.time()) - 86_400
+    rows = (f"{base_s + n // 40},v{n % 40},v{(n * 7 + 1) % 40},{100 + n % 50}" for n in range(lines))
+    return "\n".join(["at,source,target,round_trip_us", *rows]).encode()
+
+
 @contextmanager
 def imports(running: Day, lines: int) -> Iterator[Lasts]:
     """Let another tenant import two traces at once."""
-    base_s = int(time.time()) - 86_400
-    rows = (f"{base_s + n // 40},v{n % 40},v{(n * 7 + 1) % 40},{100 + n % 50}" for n in range(lines))
-    body = "\n".join(["at,source,target,round_trip_us", *rows]).encode()
+    body = trace_of(lines)
     tenant_id = running.tenant("imports")
     terminal, key = running.terminal(tenant_id), key_of(tenant_id, "write")
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "text/csv"}

@@ -4,10 +4,12 @@ Each pair has applications, a VM and a recommendation of its own on one mesh. Bo
 What both report as done must be there afterwards: else a change was lost.
 """
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from threading import Barrier
 from typing import Any
 from uuid import UUID
@@ -22,6 +24,9 @@ Call = Callable[..., tuple[int, Any]]
 """Sends method, path, body and If-Match; returns status and JSON."""
 _CURVE = "memcached-server"
 _SLOTS = 7
+_EXAMPLES = json.loads(files("sinemora.contract").joinpath("examples/recommendations.json").read_text("utf-8"))
+_RECORDED = _EXAMPLES["accept_recommendation"]["responses"]["200"]["application/json"]
+"""A recommendation with moves, as the API answers."""
 
 
 @dataclass(frozen=True)
@@ -106,24 +111,12 @@ def pair_of(call: Call, tenant_id: UUID, meshes: list[str], zone: str, number: i
         for name, mesh in zip(("first", "second"), meshes, strict=True)
     ]
     task = next(one for one in applications[0]["tasks"] if not one["root"])
-    nothing = dict.fromkeys(("source", "via", "gain", "round_trip_before_ns", "slot_price", "runner_up", "slack_us"))
-    place = {"zone": "z", "host": None, "price_per_hour": None}
-    step = nothing | {
-        "position": 0,
-        "group": 0,
+    step = _RECORDED["steps"][0] | {
         "application": {"id": applications[0]["id"], "name": applications[0]["name"]},
         "task": {"id": task["id"], "name": "task"},
-        "target": place | {"id": vms[0]["id"], "name": vms[0]["name"]},
-        "round_trip_after_ns": 1,
-        "makes_room": [],
-        "disturbs": [],
-        "explanation": "",
-        "rollback": "",
+        "source": None,
+        "target": _RECORDED["steps"][0]["target"] | {"id": vms[0]["id"], "name": vms[0]["name"]},
     }
-    evidence = {"window": {"from": None, "to": None}, "statistic": "p50", "paths": 0, "paths_known": 0}
-    evidence |= {"chosen_on": 0, "judged_on": 0, "paths_assumed": 0, "min_gain": 0.0}
-    result: dict[str, Any] = {"policy": "best", "total": None, "certificate": None, "price_change_per_hour": None}
-    result |= {"evidence": evidence, "applications": [], "pareto_front": [], "constraints": [], "rejected": []}
     with tenant_session(tenant_id) as session:
         moves = Recommendation(
             mesh_id=UUID(meshes[0]),
@@ -132,7 +125,7 @@ def pair_of(call: Call, tenant_id: UUID, meshes: list[str], zone: str, number: i
             requested_by="bench",
             expires_at=datetime.now(UTC) + timedelta(hours=1),
             request={"policy": "best"},
-            result=result,
+            result=_RECORDED["result"] | {"applications": []},
             moves=[step],
         )
         session.add(moves)

@@ -34,6 +34,7 @@ from lab.benchmarks.storing.product import World, key_of, make_world
 from lab.embedded_product import EmbeddedProduct
 from lab.soak.day import use_settings, watch
 from lab.soak.fleet import WINDOW_S, Fleet
+from lab.soak.neighbours import trace_of
 from lab.soak.senders import FaultyFleet, RepeatingFleet
 from sinemora.access.tenants.service import create_owner
 from sinemora.alerts.rules.service import create_default_rules
@@ -72,9 +73,7 @@ def _report(port: int, _: str, worlds: Sequence[World], began: Flag) -> None:
 
 def _import(port: int, key: str, worlds: Sequence[World], began: Flag) -> None:
     """Upload traces of nearly 64 MiB, each when the one before is imported."""
-    base_s = int(time.time()) - 86_400
-    rows = (f"{base_s + n // 40},v{n % 40},v{(n * 7 + 1) % 40},{100 + n % 50}" for n in range(2_900_000))
-    body = "\n".join(["at,source,target,round_trip_us", *rows]).encode()
+    body = trace_of(2_900_000)
     assert 60 << 20 < len(body) < 64 << 20, len(body)
     client = _client(port, key)
     client.headers["Content-Type"] = "text/csv"
@@ -149,7 +148,7 @@ def neighbours() -> None:
         product = ends.enter_context(embedded_product.running("neighbours", 0, **settings))
         product.until_up(600)
         use_settings(product)
-        small = ends.enter_context(_Small(product, listener))
+        small = _Small(product, listener, ends)
         for name, (work, meshes, vms) in NEIGHBOURS.items():
             tenant_id, worlds = _tenant(name, meshes, vms)
             key = " ".join(key_of(tenant_id, "write") for _ in range(_STREAM_KEYS if work is _listen else 1))
@@ -180,7 +179,7 @@ def neighbours() -> None:
 class _Small:
     """The tenant of six VMs: it reports, and is measured for a turn at a time."""
 
-    def __init__(self, product: EmbeddedProduct, listener: Listener) -> None:
+    def __init__(self, product: EmbeddedProduct, listener: Listener, ends: ExitStack) -> None:
         self._listener = listener
         tenant_id, (self._world, old) = _tenant("small", 2, 6)
         self._imported = make_world(tenant_id, "imports", 0).mesh_id
@@ -191,15 +190,9 @@ class _Small:
         # Enough reports for a percentile, some hundreds a turn: of old windows, five in two seconds of each VM.
         self._old = Fleet(product.port, old, every_s=0.4)
 
-    def __enter__(self) -> "_Small":
         for fleet in (self._live, self._old):
-            fleet.start()
+            ends.callback(fleet.start().stop, give_up=True)
         time.sleep(SETTLED_S + 2 * WINDOW_S)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for fleet in (self._live, self._old):
-            fleet.stop(give_up=True)
 
     def measured(self) -> Times:
         """Return the times of a turn."""

@@ -16,8 +16,7 @@ from typing import Any
 
 from lab.benchmarks import figures
 from lab.benchmarks.figures import comment
-from lab.benchmarks.scaling.previous import ROOT
-from lab.benchmarks.scaling.upgrade import earlier
+from lab.benchmarks.scaling.previous import ROOT, earlier
 from lab.benchmarks.storing.product import Product, World
 from lab.soak import store
 from lab.soak.fleet import Fleet

@@ -2,12 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 from lab.benchmarks.figures import comment
 from lab.benchmarks.showing.sights import Sight, drift_of, sights_of, sudden_of
 from lab.benchmarks.storing.product import Product
+from lab.waits import until
 from sinemora.alerts.detection.due import GRACE_S
 from sinemora.alerts.detection.evaluator import evaluate
 from sinemora.kit.db import tenant_session
@@ -44,27 +45,26 @@ class Network:
         post = HttpApi(product.url(""))
         agents = tenant.enrol_agents(post, self.world, self._tenant, {})
         self._sender = Sender(post, self.world, self._faults, self._tenant.mesh_key, agents, WINDOW_S)
-        self._changed = threading.Condition()
         self._stopped = threading.Event()
-        self._failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self._load(now_s)
         comment(f"{self.world.size} VMs, seed {seed}: loaded in {time.monotonic() - began:.0f} s")
 
     def __enter__(self) -> "Network":
-        self._thread.start()
+        self._running = ThreadPoolExecutor(1).submit(self._run)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
-        self._thread.join(60)
+        self._running.result(60)
 
     def break_down(self) -> list[Sight]:
         """Start the faults with the next window; return all five once the rules have seen `SEEN_WITHIN` windows."""
-        with self._changed:
-            started_s = self._next_s + WINDOW_S  # the reports of the next window may be made already
-            self._faults += sudden_of(self.world, started_s)
-        self._wait(lambda: self._next_s >= started_s + SEEN_WITHIN * WINDOW_S)
+        started_s = self._next_s + WINDOW_S  # the reports of the next window may be made already
+        self._faults += sudden_of(self.world, started_s)
+        seen_s = started_s + SEEN_WITHIN * WINDOW_S
+        until(lambda: self._running.done() or self._next_s >= seen_s, "the rules see the faults", 600)
+        if self._running.done():
+            self._running.result()  # what ended it
         return sights_of(self.world, self._faults)
 
     def _load(self, now_s: int) -> None:
@@ -81,14 +81,8 @@ class Network:
             self._evaluate_next()
 
     def _run(self) -> None:
-        try:
-            while not self._stopped.is_set():
-                self._live()
-        except BaseException as error:
-            with self._changed:
-                self._failure = error
-                self._changed.notify_all()
-            raise
+        while not self._stopped.is_set():
+            self._live()
 
     def _live(self) -> None:
         """Send the current window at its end and evaluate it when it is due."""
@@ -108,19 +102,11 @@ class Network:
         end_s = self._next_s + WINDOW_S
         with tenant_session(self._tenant.actor.tenant_id) as session:
             evaluate(session, self._tenant.mesh_id, end_s, datetime.now(UTC))
-        with self._changed:
-            self._next_s = end_s
-            self._changed.notify_all()
+        self._next_s = end_s
 
     def _merge(self, tier: Tier) -> None:
         while roll_up.roll_up_mesh(self._tenant.actor.tenant_key, self._tenant.mesh_key, tier, datetime.now(UTC)):
             pass
-
-    def _wait(self, holds: Callable[[], bool]) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: holds() or self._failure is not None)
-        if self._failure is not None:
-            raise self._failure
 
 
 def _floor(at_s: float) -> int:
