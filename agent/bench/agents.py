@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,11 @@ class Agent:
     def restart(self) -> None:
         """Start it again after its process has ended, with the state folder that it left."""
         self.process = self._start()
+
+    def measure(self, responder: "Agent", rate_hz: int, **more: Any) -> None:
+        """Give both agents a plan by which this one measures the other."""
+        responder.follow([self.peer("responder")], rate_hz, **more)
+        self.follow([responder.peer("client")], rate_hz, **more)
 
     def peer(self, role: str, **more: Any) -> dict[str, Any]:
         """Return this agent as a peer in the plan of another one, which has `role` towards it: client or responder."""
@@ -188,6 +194,13 @@ class Fleet:
                 self._seen[path.name] = Report.FromString(path.read_bytes())
         own = {report.sequence: report for name, report in self._seen.items() if name.startswith(f"{key}-")}
         return [report for _, report in sorted(own.items())]
+
+
+@contextmanager
+def fleet_in_lab() -> Iterator[tuple[Lab, Fleet]]:
+    """Make a laboratory with a fleet for a while."""
+    with Lab() as lab:
+        yield lab, Fleet(lab)
 
 
 def quantiles_ns(columns: Sequence[Columns], *quantiles: float) -> list[float]:

@@ -34,8 +34,7 @@ def _one(lab: Lab, rate_hz: int) -> None:
     fleet = Fleet(lab)
     client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
     # The length of windows that a mesh has by default.
-    responder.follow([client.peer("responder")], rate_hz, window_s=10)
-    client.follow([responder.peer("client")], rate_hz, window_s=10)
+    client.measure(responder, rate_hz, window_s=10)
     host = lab.host("master")
     master = daemons.ptpd_master(host, LOG_INTERVAL[rate_hz])
     slave = daemons.ptpd_client(lab.host("slave"), host.address, LOG_INTERVAL[rate_hz])

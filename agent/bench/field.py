@@ -14,8 +14,8 @@ from typing import Any
 from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
-from agents import HERE, Agent, Fleet, peer
-from laboratory import Lab, wait_until
+from agents import HERE, Agent, fleet_in_lab, peer
+from laboratory import wait_until
 
 RATE_HZ = 16
 MASTER_KEY = 77
@@ -45,8 +45,7 @@ _BURST = (
 
 def run() -> None:
     """Measure one master through all of its habits, and a peer in whose place another VM answers."""
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, other, host = fleet.agent(lab.host("client")), fleet.agent(lab.host("other")), lab.host("master")
         plain = fleet.agent(lab.host("plain"))
         file = lab.folder / "habits.json"

@@ -71,8 +71,7 @@ def _pairs(lab: Lab) -> list[Pair]:
     fleet, pairs = Fleet(lab), []
     for nth in range(PAIRS):
         client, responder = (fleet.agent(lab.host(f"{role}{nth}")) for role in ("a", "b"))
-        responder.follow([client.peer("responder")], RATE_HZ, window_s=WINDOW_S)
-        client.follow([responder.peer("client")], RATE_HZ, window_s=WINDOW_S)
+        client.measure(responder, RATE_HZ, window_s=WINDOW_S)
         pairs.append(Pair(client, responder))
     for pair in pairs:
         pair.client.await_answers([pair.responder.key])

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import boxes
-from agents import Agent, Fleet, peer
-from laboratory import Lab, wait_until
+from agents import Agent, fleet_in_lab, peer
+from laboratory import wait_until
 
 KEY = 77
 Second = dict[str, Any]
@@ -21,8 +21,7 @@ Ends = Sequence[tuple[Agent, str]]
 @contextmanager
 def through_box(settings: Sequence[str]) -> Iterator[Ends]:
     """Start a client and a responder with a delaybox of these settings between them."""
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         hosts = lab.host("client"), lab.host("responder")
         path = boxes.join(lab, *hosts, settings)
         places = zip(hosts, path.addresses, strict=True)

@@ -11,9 +11,9 @@ from lab.benchmarks.figures import comment, report
 from sinemora.measurements.on_demand.port_paths import PortSweep, sweep_of
 from sinemora.measurements.on_demand.summary import Exchanges
 
-from agents import Fleet
+from agents import fleet_in_lab
 from boxes import CLIENT, RESPONDER, join_by_hash
-from laboratory import Host, Lab
+from laboratory import Host
 from on_demand import Second, measure
 
 PORTS, SECONDS, TRIALS = 64, 60, 3
@@ -38,8 +38,7 @@ def run() -> None:
 
 def trial(links_us: Sequence[tuple[int, int]], seconds: int = SECONDS) -> tuple[PortSweep, dict[int, bool]]:
     """Return what a sweep finds, and whether each port is on the first link."""
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         hosts = lab.host("client"), lab.host("responder")
         join_by_hash(lab, *hosts, links_us)
         ends = [(fleet.agent(host, listen_address=at), at) for host, at in zip(hosts, (CLIENT, RESPONDER), strict=True)]

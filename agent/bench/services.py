@@ -6,8 +6,8 @@ import zstandard
 from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import Report
 
-from agents import Agent, Fleet
-from laboratory import Lab, cpu_percent, wait_until
+from agents import Agent, fleet_in_lab
+from laboratory import cpu_percent, wait_until
 
 CONNECTIONS, MANY, PORTS = 1_000, 100_000, 10
 SECONDS = 60.0
@@ -43,8 +43,7 @@ def run() -> None:
 
 
 def _measure(connections: int, figure: str) -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         server, client = lab.host("server"), lab.host("client")
         agent = fleet.agent(client)
         for number in range(PORTS):

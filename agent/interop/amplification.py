@@ -8,8 +8,8 @@ with the identity of a client that is served, the tests of grants and of their l
 import sys
 import time
 
-from agents import Fleet, peer
-from laboratory import Lab, LabError, Process
+from agents import fleet_in_lab, peer
+from laboratory import LabError, Process
 
 # After the last forged packet: grants to somebody without a proof last 4 s.
 TAIL_S = 10
@@ -93,8 +93,7 @@ while True:
 
 def measure(rate_hz: float, seconds: float) -> dict[str, tuple[int, int]]:
     """Return for each kind the octets of forged packets, and the octets that their victim received because of them."""
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         responder = fleet.agent(lab.host("responder"), standard_clients="10.77.0.0/16")
         # One packet for each message, as on a wire.
         responder.host.run("ethtool", "-K", "e0", "tx-udp-segmentation", "off")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
-from agents import Agent, Fleet, peer
-from laboratory import Host, Lab
+from agents import Agent, fleet_in_lab, peer
+from laboratory import Host
 
 WINDOWS = 10
 DAEMONS: dict[str, Callable[[Host], object]] = {
@@ -39,8 +39,7 @@ class Reported:
 
 def measure(count: int, rate_hz: int) -> dict[str, dict[str, Reported]]:
     """Measure one responder of each daemon with the same `count` clients; return the sums by daemon and direction."""
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         clients = [fleet.agent(lab.host(f"client{nth}")) for nth in range(count)]
         keys = {}
         peers = []

@@ -2,8 +2,8 @@
 
 import sys
 
-from agents import Fleet, peer
-from laboratory import Lab, wait_until
+from agents import fleet_in_lab, peer
+from laboratory import wait_until
 
 RATE_HZ = 16
 SENT = 20
@@ -28,8 +28,7 @@ for _ in range(20):
 
 
 def test_authenticated_messages_are_refused_counted_and_explained() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         agent, sender = fleet.agent(lab.host("agent"), standard_clients="10.77.0.0/16"), lab.host("sender")
         agent.follow([peer(11, sender.address, "client", protocol="ieee1588")], RATE_HZ)
 

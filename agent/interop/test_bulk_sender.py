@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from agents import Agent, Fleet, peer
+from agents import Agent, Fleet, fleet_in_lab, peer
 from laboratory import Host, Lab, wait_until
 
 RATE, DEPTH = 5_000_000, 200_000
@@ -78,8 +78,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         hosts = lab.host("sender"), lab.host("receiver")
         limits = {"bulk_sender": "true", "bulk_max_size": "64MiB", "bulk_max_mbit": "400", "bulk_max_s": "60"}
         agents = fleet.agent(hosts[0]), fleet.agent(hosts[1])

@@ -3,8 +3,8 @@
 import time
 
 import daemons
-from agents import Fleet, peer
-from laboratory import Host, Lab
+from agents import fleet_in_lab, peer
+from laboratory import Host
 
 RATE_HZ = 16
 
@@ -17,8 +17,7 @@ def add_ipv6(host: Host, last: int) -> str:
 
 
 def test_peers_of_both_families_are_measured_and_none_is_lost() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         hosts = [lab.host(name) for name in ("both", "four", "six", "ptp4", "ptp6")]
         of_v6 = {host.name: add_ipv6(host, 1 + nth) for nth, host in enumerate(hosts)}
         both, four, six, ptp4, ptp6 = hosts
@@ -43,11 +42,9 @@ def test_peers_of_both_families_are_measured_and_none_is_lost() -> None:
 
 
 def test_a_smaller_mtu_loses_nothing() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
+        client.measure(responder, RATE_HZ)
         client.await_windows(2, time.time() + 1)
         for host in (client.host, responder.host):
             host.run("ip", "link", "set", "e0", "mtu", "576")

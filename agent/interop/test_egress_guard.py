@@ -199,8 +199,7 @@ def measured() -> Iterator[tuple[Scene, Agent]]:
         scene = Scene(lab)
         fleet = Fleet(lab)
         client, responder = fleet.agent(scene.sender), fleet.agent(scene.receiver)
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
+        client.measure(responder, RATE_HZ)
         client.await_answers([responder.key])
         yield scene, client
 

@@ -2,8 +2,8 @@
 
 import time
 
-from agents import Fleet
-from laboratory import Lab, wait_until
+from agents import fleet_in_lab
+from laboratory import wait_until
 
 # Mount a separate disk over the state folder, write the state of an agent that has run before, and fill the disk.
 _FULL_DISK = r"""
@@ -18,13 +18,11 @@ exec "$@"
 
 
 def test_reports_reach_the_backend_although_the_disk_is_full() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         through = ["unshare", "--mount", "sh", "-c", _FULL_DISK, "sh"]
         client = fleet.agent(lab.host("client"), through=through)
         responder = fleet.agent(lab.host("responder"))
-        responder.follow([client.peer("responder")], 16)
-        client.follow([responder.peer("client")], 16)
+        client.measure(responder, 16)
         windows = client.await_windows(3, time.time() + 2)
         assert sum(window.round_trip.count[0] for window in windows) > 16
         wait_until("the message in the log", lambda: "the spool cannot be written" in client.process.output())

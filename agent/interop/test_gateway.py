@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 import outage
-from agents import Agent, Fleet, get_metrics
-from laboratory import Lab, wait_until
+from agents import Agent, Fleet, fleet_in_lab, get_metrics
+from laboratory import wait_until
 
 RATE_HZ = 8
 # Windows are of 1 s; an answer that is late by less than this bounds the clock to less.
@@ -73,13 +73,11 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         gateway = Gateway(fleet)
         client = fleet.agent(lab.host("client"), backend=gateway.url)
         responder = fleet.agent(lab.host("responder"), backend=gateway.url)
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
+        client.measure(responder, RATE_HZ)
         began_s = int(time.time()) + 3
         client.await_windows(2, began_s)
         with outage.sampled(client) as errors_s:

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from agents import Agent, Fleet, peer
-from laboratory import Host, Lab, wait_until
+from agents import Agent, fleet_in_lab, peer
+from laboratory import Host, wait_until
 
 RATE_HZ = 16
 # Two windows of the default length.
@@ -49,24 +49,20 @@ class Pair:
 @pytest.fixture
 def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
     is_set = getattr(request, "param", True)
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         host = lab.host("client")
         address = host.address if is_set else ""
         made = Pair(fleet.agent(host, listen_address=address), fleet.agent(lab.host("responder")))
-        made.responder.follow([made.client.peer("responder")], RATE_HZ)
-        made.client.follow([made.responder.peer("client")], RATE_HZ)
+        made.client.measure(made.responder, RATE_HZ)
         made.client.await_windows(2, time.time() + 1)
         yield made
 
 
 def test_a_client_with_a_new_address_measures_again_within_two_windows() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         host = lab.host("client")
         client, responder = fleet.agent(host, listen_address=""), fleet.agent(lab.host("responder"))
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
+        client.measure(responder, RATE_HZ)
         client.await_windows(2, time.time() + 1)
         host.run("ip", "address", "del", f"{host.address}/16", "dev", "e0")
         host.run("ip", "address", "add", f"{MOVED}/16", "dev", "e0")

@@ -15,8 +15,8 @@ from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import boxes
 import daemons
-from agents import Fleet, peer
-from laboratory import Lab, wait_until
+from agents import fleet_in_lab, peer
+from laboratory import wait_until
 
 RATE_HZ, LOG_INTERVAL = 16, -4
 OUTBOUND_NS, INBOUND_NS = 700_000, 300_000
@@ -48,8 +48,7 @@ class Scene:
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
     settings = [f"--outbound=delay={OUTBOUND_NS // 1000}us", f"--inbound=delay={INBOUND_NS // 1000}us"]
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         hosts = [(lab.host(f"{name}l"), lab.host(f"{name}r")) for name in ("a", "d", "l")]
         paths = [boxes.join(lab, *pair, settings) for pair in hosts]
         ours, ptpd, ptp4l = paths

@@ -6,8 +6,8 @@ import pytest
 
 import daemons
 import stock_loss
-from agents import Agent, Fleet, peer
-from laboratory import Lab, wait_until
+from agents import Agent, fleet_in_lab, peer
+from laboratory import wait_until
 from stock_loss import Reported
 
 CLIENTS, RATE_HZ = 3, 16
@@ -38,8 +38,7 @@ def await_reason(client: Agent) -> str:
 
 
 def test_a_responder_of_another_domain_has_no_service_until_the_plan_names_its_domain() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, other = fleet.agent(lab.host("client")), fleet.agent(lab.host("other"))
         host = lab.host("ptp4l")
         daemons.ptp4l_master(host, domainNumber=24)
@@ -59,8 +58,7 @@ def test_a_responder_of_another_domain_has_no_service_until_the_plan_names_its_d
 
 
 def test_standard_clients_are_served_each_in_its_domain() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         responder = fleet.agent(lab.host("responder"), standard_clients="10.77.0.0/16")
         clients = [
             daemons.ptp4l_client(lab.host(f"ptp4l-{domain}"), responder.host.address, -3, domainNumber=domain)
@@ -85,8 +83,7 @@ while True:
 
 
 def test_a_responder_that_cannot_serve_has_no_service_with_the_reason() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, hybrid = fleet.agent(lab.host("client")), lab.host("hybrid")
         closed, refusing = lab.host("closed"), lab.host("refusing")
         # Announce and Sync by multicast, which clouds do not forward; it answers Delay_Req by unicast.
@@ -110,8 +107,7 @@ def test_a_responder_that_cannot_serve_has_no_service_with_the_reason() -> None:
 
 
 def test_a_responder_cannot_answer_an_agent_on_other_ports_and_the_agent_reports_it() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, host = fleet.agent(lab.host("client"), event_port=10319), lab.host("ptp4l")
         daemons.ptp4l_master(host)
         client.follow([peer(11, host.address, "client", protocol="ieee1588")], RATE_HZ)

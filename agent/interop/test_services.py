@@ -12,8 +12,8 @@ import pytest
 from google.protobuf.unknown_fields import UnknownFieldSet
 from sinemora.measurements.ingest.agent_pb2 import Report, ServicePeer, ServiceWindow
 
-from agents import Agent, Fleet
-from laboratory import Lab, wait_until
+from agents import Agent, fleet_in_lab
+from laboratory import wait_until
 
 DOCS = Path(__file__).parents[2] / "docs" / "agent-measurements.md"
 SECRET = b"contents-of-a-request"
@@ -63,8 +63,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         hosts = {name: lab.host(name) for name in ("client", "server", "refusing", "stranger")}
         for name in ("server", "stranger"):
             hosts[name].start([sys.executable, "-c", SERVER], "server")

@@ -14,7 +14,7 @@ from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 import boxes
 import daemons
 import stock_loss
-from agents import Agent, Fleet, peer
+from agents import Agent, Fleet, fleet_in_lab, peer
 from laboratory import Host, Lab, Process, wait_until
 
 RATE_HZ, WINDOWS, SETTLED_S = 16, 6, 3
@@ -86,8 +86,7 @@ def test_about_every_second_request_of_sptp_is_answered(served: tuple[Agent, Spt
 @pytest.fixture(scope="module")
 def measured() -> Iterator[list[MeshWindow]]:
     """The windows of an agent that measures a ptp4u by SPTP, at other ports than those of the standard."""
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, server = fleet.agent(lab.host("client"), event_port=10319), lab.host("server")
         daemons.ptp4u(server)
         client.follow([peer(KEY, server.address, "client", protocol="sptp")], RATE_HZ)
@@ -111,8 +110,7 @@ def test_the_clock_of_ptp4u_is_ours_though_it_announces_tai(measured: list[MeshW
 
 def test_delays_injected_on_the_path_are_measured_within_their_bound() -> None:
     settings = [f"--outbound=delay={OUTBOUND_NS // 1000}us", f"--inbound=delay={INBOUND_NS // 1000}us"]
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         left, right = lab.host("left"), lab.host("right")
         path = boxes.join(lab, left, right, settings)
         client = fleet.agent(left, listen_address=path.addresses[0])
@@ -128,8 +126,7 @@ def test_delays_injected_on_the_path_are_measured_within_their_bound() -> None:
 
 
 def test_a_server_without_sptp_has_no_service_and_no_loss() -> None:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, nobody = fleet.agent(lab.host("client")), lab.host("nobody")
         client.follow([peer(KEY, nobody.address, "client", protocol="sptp")], RATE_HZ)
         wait_until("the reason in the log", lambda: stock_loss.without_service(client), 60)

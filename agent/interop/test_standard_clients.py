@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 import daemons
-from agents import Agent, Fleet
-from laboratory import Lab, wait_until
+from agents import Agent, fleet_in_lab
+from laboratory import wait_until
 
 RATE_HZ, LOG_INTERVAL = 16, -4
 
@@ -26,12 +26,10 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         responder = fleet.agent(lab.host("responder"), standard_clients="10.77.0.0/16")
         client = fleet.agent(lab.host("client"))
-        responder.follow([client.peer("responder")], RATE_HZ)
-        client.follow([responder.peer("client")], RATE_HZ)
+        client.measure(responder, RATE_HZ)
         address = responder.host.address
         ptpd = daemons.ptpd_client(lab.host("ptpd"), address, LOG_INTERVAL)
         ptp4l = {

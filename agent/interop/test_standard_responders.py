@@ -6,8 +6,7 @@ import pytest
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 import daemons
-from agents import Fleet, peer
-from laboratory import Lab
+from agents import fleet_in_lab, peer
 
 RATE_HZ = 16
 RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13, "ptp4l-4": 14}
@@ -17,8 +16,7 @@ WINDOWS = 6
 
 @pytest.fixture(scope="module")
 def windows() -> Iterator[list[MeshWindow]]:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
         hosts = {name: lab.host(name) for name in RESPONDERS}
         daemons.ptpd_master(hosts["ptpd"], -7)

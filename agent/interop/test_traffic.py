@@ -14,8 +14,8 @@ import pytest
 from sinemora.measurements.ingest.agent_pb2 import TrafficWindow
 from sinemora.measurements.token_buckets.tokens import Bucket, Tracker, Use
 
-from agents import Agent, Fleet
-from laboratory import Host, Lab, wait_until
+from agents import Agent, fleet_in_lab
+from laboratory import Host, wait_until
 
 RATE, DEPTH = 250_000.0, 10_000_000.0
 """Of the bucket, bytes/s and bytes: at twice the rate it is empty after 40 s."""
@@ -58,8 +58,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    with Lab() as lab:
-        fleet = Fleet(lab)
+    with fleet_in_lab() as (lab, fleet):
         host = lab.host("shaped")
         agent = fleet.agent(host)
         wait_until("a window before the sender starts", lambda: _windows(agent), 45)
