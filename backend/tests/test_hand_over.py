@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from lab import proxy_stand
-from lab.benchmarks.storing.product import World
 from lab.proxy_stand import Stand
 from lab.soak import store
-from lab.soak.fleet import Fleet
 from tests.api_clients import MeshWorld
+from tests.fleets import fleet_of
 from tests.operations.gateway.processes import Api
 from tests.waits import until
 
@@ -39,14 +38,6 @@ def api(servers: Any) -> Iterator[Api]:
 def stand(api: Api) -> Iterator[Stand]:
     with proxy_stand.running(int(api.url.rpartition(":")[2])) as running:
         yield running
-
-
-def fleet_of(world: MeshWorld, port: int) -> tuple[World, Fleet]:
-    agents = sorted(world.agents, key=lambda agent: agent.vm_key)
-    keys = [agent.vm_key for agent in agents]
-    credentials = [agent.headers["Authorization"].removeprefix("Bearer ") for agent in agents]
-    ours = World(world.id, world.key, world.owner.tenant_key, keys, [agent.vm_id for agent in agents], credentials)
-    return ours, Fleet(port, ours, 0.1, reconnect=True)
 
 
 def test_no_connection_is_refused_and_no_report_lost_while_the_proxy_is_replaced(

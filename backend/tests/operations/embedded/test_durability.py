@@ -16,13 +16,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lab.embedded_product import EMAIL, PASSWORD, EmbeddedProduct, running
+from lab.soak.fleet import Fleet, Record
 from sinemora.operations.embedded.data_folder import checkout
 from sinemora.operations.embedded.replacing import program_of
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 from tests import api_clients
 from tests.api_clients import AgentCaller, Member
+from tests.fleets import fleet_of
 from tests.processes import mentioning
-from tests.reporter import REPORTERS, Reporter
 from tests.seeds import examples
 from tests.waits import WAIT_MOST_S
 
@@ -60,34 +61,30 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     demo = next(mesh for mesh in owner.get("/v1/meshes").json()["items"] if mesh["name"] == "demo")
     assert owner.patch(f"/v1/meshes/{demo['id']}", json={"window_s": WINDOW_S}).status_code == 200
     assert "complete" in product.do("wait")
-    world = api_clients.make_mesh(owner, 2, "reporting", window_s=1)
-    reporters = [Reporter(world.agents[0], world.agents[1].vm_key, world.key, n) for n in range(REPORTERS)]
-    for reporter in reporters:
-        reporter.start()
-    product.until(lambda: bool(_short_windows(product, demo["key"])), "the agents follow the changed plan")
+    world = api_clients.make_mesh(owner, 3, "reporting", window_s=10)
+    fleet = fleet_of(world, product.port)[1].start()
+    product.until(lambda: bool(_windows(product, demo["key"], WINDOW_S)), "the agents follow the changed plan")
     time.sleep(2 * WINDOW_S)
     began_at = time.time()
     refused = _send_what_is_no_report(product, world.agents[1])
-    _replace(product, reporters)
+    _replace(product, fleet)
     for victim in VICTIMS:
-        _reports_go_on(product, reporters)
+        _reports_go_on(product, fleet)
         _kill(product, victim)
         if victim in ("api", "worker"):  # is back at once: as a fork of what is loaded
             assert program_of(product.child(victim)["pid"]) == program_of(product.child("template")["pid"])
-    _reports_go_on(product, reporters)
+    _reports_go_on(product, fleet)
     _kill(product, "postgres", signal.SIGINT)  # as an operator restarts it
-    _reports_go_on(product, reporters)
-    for reporter in reporters:
-        reporter.end()
+    _reports_go_on(product, fleet)
+    record = fleet.stop()
     assert "complete" in product.do("wait")
     time.sleep(2 * WINDOW_S)
-    stored = _all_acknowledged_windows_are_stored_once(product, reporters)
+    stored = _all_acknowledged_windows_are_stored_once(product, record, world.key)
     with capsys.disabled():
         print(
             f"\nkilled {', '.join(VICTIMS)}, database restarted:"
-            f" {sum(len(entry.acknowledged) for entry in reporters)} windows acknowledged,"
-            f" {sum(entry.sent_again for entry in reporters)} of them sent again,"
-            f" {sum(entry.failures for entry in reporters)} attempts failed, {stored} windows stored, 0 lost, 0 twice;"
+            f" {len(record.acknowledged)} windows acknowledged, {record.sent_again} of them sent again,"
+            f" {len(record.failures)} attempts failed, {stored} windows stored, 0 lost, 0 twice;"
             f" of {BODIES} malformed bodies {refused}, no process died of them"
         )
     _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
@@ -96,12 +93,9 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     assert not mentioning(str(product.folder.path))
 
 
-def _reports_go_on(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
-    seen = [len(reporter.acknowledged) for reporter in reporters]
-    product.until(
-        lambda: all(len(entry.acknowledged) > before + 10 for entry, before in zip(reporters, seen, strict=True)),
-        "reports are acknowledged",
-    )
+def _reports_go_on(product: EmbeddedProduct, fleet: Fleet) -> None:
+    before = len(fleet.record.acknowledged)
+    product.until(lambda: len(fleet.record.acknowledged) > before + 30, "reports are acknowledged")
 
 
 def _send_what_is_no_report(product: EmbeddedProduct, agent: AgentCaller) -> dict[str, int]:
@@ -124,9 +118,9 @@ def _send_what_is_no_report(product: EmbeddedProduct, agent: AgentCaller) -> dic
     return statuses
 
 
-def _replace(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
+def _replace(product: EmbeddedProduct, fleet: Fleet) -> None:
     """Replace the programs, as after an upgrade, while reports go on: each begins again, no connection is refused."""
-    _reports_go_on(product, reporters)
+    _reports_go_on(product, fleet)
     replaced = [name for name in REPLACED if product.child(name)]  # a machine without a network has no gateway
     programs = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in replaced}
     printed = product.do("replace")
@@ -134,8 +128,8 @@ def _replace(product: EmbeddedProduct, reporters: list[Reporter]) -> None:
     after = {name: (product.child(name)["pid"], program_of(product.child(name)["pid"])) for name in replaced}
     assert not [name for name in replaced if after[name] == programs[name]]
     assert after["api"][0] == programs["api"][0], "the API keeps its process, which holds the listening socket"
-    _reports_go_on(product, reporters)
-    assert sum(reporter.refused for reporter in reporters) == 0
+    _reports_go_on(product, fleet)
+    assert fleet.record.refused_connections == 0
 
 
 def _kill(product: EmbeddedProduct, name: str, how: signal.Signals = signal.SIGKILL) -> None:
@@ -146,25 +140,19 @@ def _kill(product: EmbeddedProduct, name: str, how: signal.Signals = signal.SIGK
     product.until(product.is_ready, "the API is ready")
 
 
-def _all_acknowledged_windows_are_stored_once(product: EmbeddedProduct, reporters: list[Reporter]) -> int:
+def _all_acknowledged_windows_are_stored_once(product: EmbeddedProduct, record: Record, mesh_key: int) -> int:
     """Check that every acknowledged window is stored once. Return the number of stored windows."""
-    acknowledged = {window for reporter in reporters for window in reporter.acknowledged}
-    assert len(acknowledged) > 100
-    assert sum(reporter.sent_again for reporter in reporters) > 20
-    with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
-        rows = connection.execute(
-            "SELECT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = %s",
-            [reporters[0].mesh_key],
-        ).fetchall()
-    stored = [at for (at,) in rows]
-    assert acknowledged - set(stored) == set()
+    assert len(record.acknowledged) > 100
+    assert record.sent_again > 0
+    stored = _windows(product, mesh_key, 10)
+    assert record.acknowledged.keys() - set(stored) == set()
     assert len(stored) == len(set(stored))
     return len(stored)
 
 
 def _no_window_of_the_agents_is_missing(product: EmbeddedProduct, mesh_key: int, began_at: float) -> None:
     """Check that no stored window of the agents is missing: they continued to measure, spooled, and sent again."""
-    rows = _short_windows(product, mesh_key)
+    rows = _windows(product, mesh_key, WINDOW_S)
     for vm_key in {vm_key for vm_key, _ in rows}:
         windows = sorted(at for key, at in rows if key == vm_key)
         assert windows == list(range(windows[0], windows[-1] + 1, WINDOW_S)), f"gaps of VM {vm_key}"
@@ -172,11 +160,11 @@ def _no_window_of_the_agents_is_missing(product: EmbeddedProduct, mesh_key: int,
         assert windows[-1] > began_at + WINDOW_S
 
 
-def _short_windows(product: EmbeddedProduct, mesh_key: int) -> list[tuple[int, int]]:
-    """Client and start (Unix seconds) of every stored window of the changed length."""
+def _windows(product: EmbeddedProduct, mesh_key: int, window_s: int) -> list[tuple[int, int]]:
+    """Return the client and start (Unix s) of every stored window of a mesh of this length."""
     with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
         return connection.execute(
             "SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames"
             " WHERE mesh_key = %s AND window_s = %s",
-            [mesh_key, WINDOW_S],
+            [mesh_key, window_s],
         ).fetchall()
