@@ -75,11 +75,7 @@ class Source:
         self.nodes: dict[tuple[str, str], Node] = {}
         self.names: dict[str, dict[str, tuple[str, str]]] = {}
         self.methods: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        self.modules: set[str] = set()
         files = [path for path in package.rglob("*.py") if not path.name.endswith("_pb2.py")]
-        for path in files:
-            module = ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
-            self.modules.add(module)
         for path in files:
             module = ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
             self._read(module, ast.parse(path.read_text("utf-8")))
@@ -131,21 +127,17 @@ class Source:
 
     def _targets(self, node: Node) -> Iterator[tuple[str, str]]:
         for part in _parts(node.source):
-            if isinstance(part, ast.Name):
-                if found := self._resolve(node.module, part.id):
-                    yield from self._with_start(found)
-            elif isinstance(part, ast.Attribute):
-                if found := self._attribute(node, part):
-                    yield from self._with_start(found)
-                elif ast.unparse(part) in _METHODS:
-                    yield from (one for one in self.methods[part.attr] if self.nodes[one].codes)
+            if found := self._target(node, part):
+                module, name = found
+                yield from (found, (module, f"{name}.__init__"), (module, f"{name}.__call__"))
+            elif isinstance(part, ast.Attribute) and ast.unparse(part) in _METHODS:
+                yield from (one for one in self.methods[part.attr] if self.nodes[one].codes)
 
-    def _with_start(self, key: tuple[str, str]) -> Iterator[tuple[str, str]]:
-        yield key
-        if (key[0], f"{key[1]}.__init__") in self.nodes:
-            yield key[0], f"{key[1]}.__init__"
-        if (key[0], f"{key[1]}.__call__") in self.nodes:
-            yield key[0], f"{key[1]}.__call__"
+    def _target(self, node: Node, part: ast.AST) -> tuple[str, str] | None:
+        """Return the node that a name or an attribute in the source of another one means."""
+        if isinstance(part, ast.Name):
+            return self._resolve(node.module, part.id)
+        return self._attribute(node, part) if isinstance(part, ast.Attribute) else None
 
     def _resolve(self, module: str, name: str) -> tuple[str, str] | None:
         """Return the node of a name in a module, through re-exports."""
@@ -167,7 +159,7 @@ class Source:
         target = self.names.get(node.module, {}).get(part.value.id)
         if target is None:
             return None
-        if (module := ".".join(target)) in self.modules:
+        if (module := ".".join(target)) in self.names:
             return self._resolve(module, part.attr)
         found = (target[0], f"{target[1]}.{part.attr}")
         if found in self.nodes:
@@ -187,11 +179,7 @@ class Source:
         for part in _parts(node.source):
             if not isinstance(part, ast.Call):
                 continue
-            target = None
-            if isinstance(part.func, ast.Name):
-                target = self._resolve(node.module, part.func.id)
-            elif isinstance(part.func, ast.Attribute):
-                target = self._attribute(node, part.func)
+            target = self._target(node, part.func)
             helper = self.nodes.get(target) if target else None
             for parameter, status in helper.passes if helper else ():
                 if helper is None or parameter not in helper.parameters:
