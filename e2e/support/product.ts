@@ -1,9 +1,10 @@
 /** The product of the journeys: at SINEMORA_E2E_URL, or started before and stopped after them. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 
@@ -64,7 +65,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
   const output: string[] = []
   const product = spawn('sinemora', ['up'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [product.stdout, product.stderr]) stream.on('data', (text) => output.push(String(text)))
-  const ended = new Promise<void>((done) => product.once('exit', () => done()))
+  const ended = once(product, 'exit')
 
   async function stop() {
     provider.kill()
@@ -93,38 +94,25 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
 }
 
 /** Return a port on which nothing listens at this moment. */
-function freePort(): Promise<number> {
-  return new Promise((resolved, failed) => {
-    const server = createServer()
-    server.once('error', failed)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() =>
-        typeof address === 'object' && address ? resolved(address.port) : failed(new Error('no port')),
-      )
-    })
-  })
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
 }
 
 async function answering(url: string, patienceMs: number) {
   const end = Date.now() + patienceMs
   while (Date.now() < end) {
-    const ok = await fetch(url).then(
-      (response) => response.ok,
-      () => false,
-    )
-    if (ok) return
+    const response = await fetch(url).catch(() => null)
+    if (response?.ok) return
     await new Promise((done) => setTimeout(done, 300))
   }
   throw new Error(`Nothing answers at ${url}.`)
 }
 
-function run(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
-  return new Promise((done, failed) => {
-    const child: ChildProcess = spawn(command, args, { cwd: ROOT, env, stdio: 'inherit' })
-    child.once('error', failed)
-    child.once('exit', (code) =>
-      code === 0 ? done() : failed(new Error(`${command} ${args.join(' ')} ended with ${code}.`)),
-    )
-  })
+async function run(command: string, args: string[], env: NodeJS.ProcessEnv) {
+  const [code] = await once(spawn(command, args, { cwd: ROOT, env, stdio: 'inherit' }), 'exit')
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}.`)
 }
