@@ -1,15 +1,17 @@
 """Reports, an archiver in a process of its own, and what a restored database has."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 
@@ -19,6 +21,7 @@ from sinemora.kit.object_storage import installation_storage
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 from sinemora.operations.recovery import stream
 from sinemora.operations.recovery.archive import Archive
+from sinemora.operations.recovery.restore import Restored, restore
 from sinemora.operations.recovery.stored import StoredArchive
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
@@ -37,6 +40,22 @@ def windows(dsn: str, world: Any) -> int:
         row = connection.execute("SELECT count(*) FROM probe_frames WHERE mesh_key = %s", [world.key]).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def switch_wal(server: PostgresServer) -> None:
+    """Complete the segment of WAL that is being written."""
+    with psycopg.connect(server.dsn(SUPERUSER), autocommit=True) as connection:
+        connection.execute("SELECT pg_switch_wal()")
+
+
+@contextmanager
+def restored(archive: Archive, to: Path) -> Iterator[Restored]:
+    """Restore an archive into a folder; yield its server, which is stopped afterwards."""
+    server = restore(archive, to)
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def windows_in(folder: Path, world: Any) -> int:
@@ -62,6 +81,14 @@ def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
         config.settings.cache_clear()
 
 
+def printed(*words: str | Path) -> dict[str, Any]:
+    """Return the JSON that a command of the product prints, which must succeed."""
+    done = command(*words)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
 class Archiver:
     """`sinemora archive` in a process of its own, into a folder unless options name another place."""
 
@@ -82,6 +109,12 @@ class Archiver:
     def wait_for_base(self) -> None:
         until(lambda: self.process.poll() is not None or bool(self.archive.bases()))
         assert self.process.poll() is None, "the archiver ended"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
 
     def kill(self) -> None:
         if self.process.poll() is None:

@@ -12,8 +12,7 @@ import pytest
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
-from sinemora.operations.recovery.restore import restore
-from tests.operations.recovery.archiving import StoringArchiver, command, stored
+from tests.operations.recovery.archiving import StoringArchiver, command, restored, stored
 
 ROLES = Path(__file__).parents[4] / "infra" / "docker" / "database-roles.sh"
 # One of loopback's many, so that the usual port is free there.
@@ -54,8 +53,7 @@ def test_a_role_that_may_only_replicate_keeps_an_archive_up(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SINEMORA_DATABASE_ARCHIVE_URL", f"postgresql://sinemora_archiver@{ADDRESS}/sinemora")
     monkeypatch.setenv("SINEMORA_DATABASE_ARCHIVE_PASSWORD_FILE", str(tmp_path / "database_archive_password"))
-    archiver = StoringArchiver(place / "spool")
-    try:
+    with StoringArchiver(place / "spool") as archiver:
         archiver.wait_until_archived(archiver.began)
         with psycopg.connect(elsewhere.dsn(SUPERUSER), autocommit=True) as connection:
             connection.execute("CREATE TABLE kept AS SELECT 42 AS n")
@@ -63,11 +61,8 @@ def test_a_role_that_may_only_replicate_keeps_an_archive_up(
         refused = command("drill", "--storage")
         assert refused.returncode == 1
         assert "A drill needs a superuser" in refused.stderr
-    finally:
-        archiver.kill()
-    restored = restore(stored().download(place / "downloaded"), place / "restored")
-    try:
-        with psycopg.connect(restored.dsn()) as connection:
-            assert connection.execute("SELECT n FROM kept").fetchone() == (42,)
-    finally:
-        restored.stop()
+    with (
+        restored(stored().download(place / "downloaded"), place / "restored") as server,
+        psycopg.connect(server.dsn()) as connection,
+    ):
+        assert connection.execute("SELECT n FROM kept").fetchone() == (42,)

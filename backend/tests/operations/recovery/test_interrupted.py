@@ -28,11 +28,8 @@ DISK_BYTES = 20 << 20
 @pytest.fixture
 def archive(named: PostgresServer, slot_dropped: None, place: Path) -> Path:
     """A whole archive that is kept up no more."""
-    running = Archiver(place / "archive")
-    try:
+    with Archiver(place / "archive") as running:
         running.wait_for_base()
-    finally:
-        running.kill()
     return place / "archive"
 
 

@@ -15,7 +15,7 @@ from sinemora.operations.recovery import programs
 from sinemora.operations.recovery.archive import Archive, Server
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import restore
-from tests.operations.recovery.archiving import Archiver, command, report, windows
+from tests.operations.recovery.archiving import Archiver, command, report, restored, switch_wal, windows
 from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.whole_store
@@ -23,12 +23,9 @@ pytestmark = pytest.mark.whole_store
 
 @pytest.fixture
 def archiver(named: PostgresServer, slot_dropped: None, place: Path) -> Iterator[Archiver]:
-    running = Archiver(place / "archive")
-    try:
+    with Archiver(place / "archive") as running:
         running.wait_for_base()
         yield running
-    finally:
-        running.kill()
 
 
 def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiver: Archiver, place: Path):
@@ -36,24 +33,17 @@ def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiv
     archiver.wait_for_wal(named.dsn(SUPERUSER))
     archiver.kill()
     report(world, 14)  # its slot keeps this
-    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
-        connection.execute("SELECT pg_switch_wal()")
+    switch_wal(named)
     report(world, 8)
     compressed = set(archiver.archive.wal.glob("*.gz"))
-    second = Archiver(archiver.archive.folder)
-    try:
+    with Archiver(archiver.archive.folder) as second:
         until(lambda: set(archiver.archive.wal.glob("*.gz")) > compressed)  # the switched segment arrived
         second.wait_for_wal(named.dsn(SUPERUSER))
         second.process.terminate()
         assert second.process.wait(WAIT_MOST_S) == 0
-    finally:
-        second.kill()
     assert len(archiver.archive.bases()) == 1
-    restored = restore(archiver.archive, place / "restored")
-    try:
-        assert windows(restored.dsn(), world) == 3
-    finally:
-        restored.stop()
+    with restored(archiver.archive, place / "restored") as server:
+        assert windows(server.dsn(), world) == 3
 
 
 def test_old_base_backups_are_deleted_with_their_wal(named: PostgresServer, place: Path):

@@ -17,10 +17,19 @@ from sinemora.kit.object_storage import installation_storage
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 from sinemora.operations.recovery.archive import Server
 from sinemora.operations.recovery.errors import RecoveryError
-from sinemora.operations.recovery.restore import restore
 from sinemora.operations.recovery.stored import StoredArchive
 from tests.api_clients import Caller, Member
-from tests.operations.recovery.archiving import Archiver, StoringArchiver, command, report, stored, windows, windows_in
+from tests.operations.recovery.archiving import (
+    Archiver,
+    StoringArchiver,
+    printed,
+    report,
+    restored,
+    stored,
+    switch_wal,
+    windows,
+    windows_in,
+)
 from tests.waits import until
 
 pytestmark = pytest.mark.whole_store
@@ -30,12 +39,9 @@ pytestmark = pytest.mark.whole_store
 def archiver(
     named: PostgresServer, slot_dropped: None, storage: ObjectStorageServer, place: Path
 ) -> Iterator[StoringArchiver]:
-    running = StoringArchiver(place / "spool")
-    try:
+    with StoringArchiver(place / "spool") as running:
         running.wait_until_archived(running.began)
         yield running
-    finally:
-        running.kill()
 
 
 def wal_of(storage: ObjectStorageServer) -> set[str]:
@@ -48,21 +54,17 @@ def test_what_the_state_calls_archived_is_restored_without_database_and_spool(
 ):
     for ago in (20, 14):
         report(world, ago)
-    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
-        connection.execute("SELECT pg_switch_wal()")  # one segment is complete, the next one is being written
+    switch_wal(named)  # one segment is complete, the next one is being written
     before_last = datetime.now(UTC)
     report(world, 8)
     archiver.wait_until_archived(datetime.now(UTC))
     archiver.kill()
     shutil.rmtree(place / "spool")
     report(world, 6)  # nobody archives it
-    restored = restore(stored().download(place / "downloaded"), place / "restored")
-    try:
-        assert windows(restored.dsn(), world) == 3
-        assert restored.recovered_to is not None
-        assert restored.recovered_to >= before_last
-    finally:
-        restored.stop()
+    with restored(stored().download(place / "downloaded"), place / "restored") as server:
+        assert windows(server.dsn(), world) == 3
+        assert server.recovered_to is not None
+        assert server.recovered_to >= before_last
 
 
 def test_an_archiver_with_an_empty_spool_continues_the_archive(
@@ -72,16 +74,11 @@ def test_an_archiver_with_an_empty_spool_continues_the_archive(
     archiver.wait_until_archived(datetime.now(UTC))
     archiver.kill()
     report(world, 14)  # the slot keeps it
-    second = StoringArchiver(place / "another spool")
-    try:
+    with StoringArchiver(place / "another spool") as second:
         report(world, 8)
         second.wait_until_archived(datetime.now(UTC))
-    finally:
-        second.kill()
     assert len(stored().bases()) == 1
-    done = command("recover", "--storage", "--to", place / "restored", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["download_s"] > 0
+    assert printed("recover", "--storage", "--to", place / "restored", "--json")["download_s"] > 0
     assert windows_in(place / "restored", world) == 3
 
 
@@ -91,31 +88,22 @@ def test_wal_that_was_lost_with_the_spool_is_noticed(
     """The storage fails, the spool takes two segments, and its disk is lost with them."""
     before = datetime.now(UTC)
     storage.stop()
-    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
-        for ago in (20, 14):
-            report(world, ago)
-            connection.execute("SELECT pg_switch_wal()")
-        position = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()
-        assert position is not None
-        archiver.wait_for_wal(named.dsn(SUPERUSER))
+    for ago in (20, 14):
+        report(world, ago)
+        switch_wal(named)
+    archiver.wait_for_wal(named.dsn(SUPERUSER))
     until(lambda: archive_state.read().failures > 0, "a failure in the state")
     assert "cannot" in str(archive_state.read().error)
     archiver.kill()
     shutil.rmtree(place / "spool")
     storage.start()
-    second = StoringArchiver(place / "another spool")
-    try:
+    with StoringArchiver(place / "another spool") as second:
         until(lambda: len(stored().bases()) == 2, "a new base backup")
         report(world, 8)
         second.wait_until_archived(datetime.now(UTC))
         assert archive_state.read().error is None
-    finally:
-        second.kill()
-    restored = restore(stored().download(place / "downloaded"), place / "restored")
-    try:
-        assert windows(restored.dsn(), world) == 3
-    finally:
-        restored.stop()
+    with restored(stored().download(place / "downloaded"), place / "restored") as server:
+        assert windows(server.dsn(), world) == 3
     assert len(stored().download(place / "earlier", before).bases()) == 1
     newest, older = stored().bases()[1], stored().bases()[0]
     assert older.taken_at < before < newest.taken_at
@@ -133,18 +121,14 @@ def test_a_drill_restores_what_is_stored_to_its_end_and_to_a_time(
     assert row is not None
     report(world, 14)
     archiver.wait_until_archived(datetime.now(UTC))
-    done = command("drill", "--json", "--seconds", "1", "--storage", "--record", place / "r")
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = printed("drill", "--json", "--seconds", "1", "--storage", "--record", place / "r")
     assert result["frames"]["probe_frames"] == 2
     assert (result["faults"], result["vms"], result["meshes"]) == (0, 3, 1)
     assert result["download_s"] > 0
     assert result["rto_s"] > result["download_s"]
-    done = command(
+    result = printed(
         "drill", "--json", "--seconds", "1", "--storage", "--until", row[0].isoformat(), "--record", place / "r"
     )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
     assert (result["frames"]["probe_frames"], result["rpo_s"], result["faults"]) == (1, None, 0)
     assert archiver.process.poll() is None
 
@@ -188,11 +172,8 @@ def test_the_archive_of_another_database_is_left_alone(
     info = json.loads(installation_storage().get(key))
     info["server"]["system"] = "1"
     installation_storage().put(key, json.dumps(info).encode())
-    second = Archiver(place / "unused", "--storage", "--spool", str(place / "another spool"))
-    try:
+    with Archiver(place / "unused", "--storage", "--spool", str(place / "another spool")):
         until(lambda: "of another database" in str(archive_state.read().error), "the error in the state")
-    finally:
-        second.kill()
     assert len(stored().bases()) == 1
 
 
