@@ -17,3 +17,9 @@ def scalar(statement: str, values: dict[str, Any] | None = None) -> Any:
     """Return the first value of the first row; None without one."""
     with system_session() as session:
         return session.scalar(text(statement), values)
+
+
+def rows(statement: str, values: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    """Return the rows."""
+    with system_session() as session:
+        return [tuple(row) for row in session.execute(text(statement), values)]

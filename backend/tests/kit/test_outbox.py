@@ -10,7 +10,7 @@ from email.message import EmailMessage
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine, select, text, update
+from sqlalchemy import Engine, select, update
 
 from sinemora.kit import config, mail, outbox
 from sinemora.kit.db import system_session, tenant_session
@@ -19,6 +19,7 @@ from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import MailState, OutgoingMail
 from tests.api_clients import Member
 from tests.mail_server import MailServer
+from tests.statements import execute, scalar
 
 LETTER = Mail("ada@example.com", "Your link", ("Open this:", "https://example.com/?secret=s3cret-and-long"))
 
@@ -34,8 +35,7 @@ def stored(mail_id: UUID) -> OutgoingMail:
 
 
 def due_now() -> None:
-    with system_session() as session:
-        session.execute(update(OutgoingMail).values(due_at=datetime.now(UTC)))
+    execute(update(OutgoingMail).values(due_at=datetime.now(UTC)))
     outbox.deliver_due()
 
 
@@ -43,8 +43,7 @@ def test_a_mail_leaves_once_and_its_content_is_forgotten(
     database: Engine, mail_settings: None, mail_server: MailServer
 ):
     mail_id = posted()
-    with system_session() as session:
-        row = str(session.execute(text("SELECT o::text FROM outgoing_mails o WHERE id = :id"), {"id": mail_id}).one())
+    row = scalar("SELECT o::text FROM outgoing_mails o WHERE id = :id", {"id": mail_id})
     assert b"s3cret".hex() not in row
     assert "s3cret" not in row
     outbox.deliver(str(mail_id))

@@ -10,10 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 import zstandard
-from sqlalchemy import text
 
 from sinemora import migrate
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.operations import backup
 from sinemora.operations.archives import catalogue
@@ -24,6 +22,7 @@ from tests.api_clients import body_of
 from tests.expiry import in_a_month
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
+from tests.statements import rows
 
 pytestmark = pytest.mark.whole_store
 
@@ -58,11 +57,6 @@ def contents() -> dict[str, list[int]]:
             for table in catalogue.tables(connection)
             if table.logged
         }
-
-
-def rows(statement: str) -> list[tuple]:
-    with system_session() as session:
-        return [tuple(row) for row in session.execute(text(statement))]
 
 
 def test_a_backup_restores_every_row_and_the_product_goes_on(world):

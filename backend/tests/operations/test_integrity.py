@@ -4,10 +4,9 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 from typer import Exit
 
-from sinemora.kit.db import Base, system_session
+from sinemora.kit.db import Base
 from sinemora.measurements import metrics, tasks
 from sinemora.operations import integrity
 from sinemora.operations.archives import catalogue
@@ -16,7 +15,7 @@ from sinemora.tables import metadata
 from sinemora_client.commands import moment_of
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
-from tests.statements import execute, scalar
+from tests.statements import execute, rows, scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -33,10 +32,6 @@ def mesh(owner, make_mesh):
     mesh = make_mesh(owner, 3)
     reported(mesh, window_start(10, 60))
     return mesh
-
-
-def run(statement: str, **parameters) -> None:
-    execute(statement, parameters)
 
 
 def test_a_sound_store_has_no_faults(mesh):
@@ -59,14 +54,14 @@ def test_a_sound_store_has_no_faults(mesh):
     ],
 )
 def test_a_damaged_frame_is_found_and_named(mesh, damage, words):
-    run(f"UPDATE probe_frames {damage} WHERE started_at = (SELECT min(started_at) FROM probe_frames)")
+    execute(f"UPDATE probe_frames {damage} WHERE started_at = (SELECT min(started_at) FROM probe_frames)")
     findings = integrity.check()
     assert findings.faults >= 1
     assert any(words in fault.what and fault.table == "probe_frames" for fault in findings.shown), findings.shown
 
 
 def test_a_minute_that_lacks_frames_is_found_and_merged_again(mesh):
-    run("UPDATE probe_frames_1m SET frames = 5")
+    execute("UPDATE probe_frames_1m SET frames = 5")
     assert integrity.check().faults == 1
     assert integrity.check(repair=True).faults == 1
     assert integrity.check().faults == 0  # marked: the sweep will do it
@@ -100,30 +95,28 @@ def test_damage_of_every_checked_table_is_found(mesh):
     }
     for table, (damaged, mended) in damage.items():
         assert integrity.check().faults == 0, table
-        run(f"UPDATE {table} {damaged}")
+        execute(f"UPDATE {table} {damaged}")
         assert any(fault.table == table for fault in integrity.check().shown), table
-        run(f"UPDATE {table} {mended}")
+        execute(f"UPDATE {table} {mended}")
 
 
 def test_a_lost_or_changed_minute_of_zones_is_found_and_written_again(mesh):
-    with system_session() as session:
-        before = session.execute(text("SELECT * FROM zone_minutes ORDER BY 1, 2, 3, 4, 5")).all()
-    run("UPDATE zone_minutes SET packets_lost = 7 WHERE source_zone_key < target_zone_key")
-    run("DELETE FROM zone_minutes WHERE source_zone_key > target_zone_key")
+    before = rows("SELECT * FROM zone_minutes ORDER BY 1, 2, 3, 4, 5")
+    execute("UPDATE zone_minutes SET packets_lost = 7 WHERE source_zone_key < target_zone_key")
+    execute("DELETE FROM zone_minutes WHERE source_zone_key > target_zone_key")
     shown = integrity.check(repair=True).shown
     assert any("packets_lost is 7, 0 in zone_frames_1m" in fault.what for fault in shown), shown
     assert any("is missing" in fault.what for fault in shown), shown
     assert {fault.repair for fault in shown} == {"--repair merges it again"}
     assert integrity.check().faults == 0  # marked
     tasks.roll_up()
-    with system_session() as session:
-        assert session.execute(text("SELECT * FROM zone_minutes ORDER BY 1, 2, 3, 4, 5")).all() == before
+    assert rows("SELECT * FROM zone_minutes ORDER BY 1, 2, 3, 4, 5") == before
     assert integrity.check().faults == 0
 
 
 def test_a_minute_without_its_windows_cannot_be_repaired(mesh):
-    run("UPDATE zone_minutes SET exchanges = exchanges + 1")
-    run("DELETE FROM probe_frames")
+    execute("UPDATE zone_minutes SET exchanges = exchanges + 1")
+    execute("DELETE FROM probe_frames")
     found = integrity.check(repair=True)
     assert found.faults > 0
     assert not found.minutes_to_merge
@@ -140,7 +133,7 @@ def test_the_command_prints_what_it_checked(mesh, capsys):
     assert since == datetime(2026, 11, 20, tzinfo=UTC)
     verify(since=since, as_json=True)
     assert json.loads(capsys.readouterr().out)["unchecked"] == integrity.UNCHECKED
-    run("UPDATE zone_minutes SET exchanges = exchanges + 1")
+    execute("UPDATE zone_minutes SET exchanges = exchanges + 1")
     with pytest.raises(Exit):
         verify()
     assert "exchanges is" in capsys.readouterr().err
@@ -148,13 +141,11 @@ def test_the_command_prints_what_it_checked(mesh, capsys):
 
 def test_a_damaged_frame_delays_no_other_mesh(mesh, owner, make_mesh):
     other = make_mesh(owner, 2, name="other")
-    run("UPDATE probe_frames SET stats = '\\x00'")
+    execute("UPDATE probe_frames SET stats = '\\x00'")
     sent(other.agents[0], report_of(other.key, {other.agents[1].vm_key: simple(50_000)}, window_start(10, 60)))
     sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[2].vm_key: simple(50_000)}, window_start(10, 60)))
     failures = metrics.MERGE_FAILURES._value.get()
     tasks.roll_up()
-    with system_session() as session:
-        merged = session.scalars(text("SELECT mesh_key FROM probe_frames_1m WHERE frames = 1")).all()
-        marked = session.scalars(text("SELECT mesh_key FROM rollup_marks WHERE step_s = 60")).all()
-    assert (merged, marked) == ([other.key], [mesh.key])
+    assert rows("SELECT mesh_key FROM probe_frames_1m WHERE frames = 1") == [(other.key,)]
+    assert rows("SELECT mesh_key FROM rollup_marks WHERE step_s = 60") == [(mesh.key,)]
     assert metrics.MERGE_FAILURES._value.get() > failures

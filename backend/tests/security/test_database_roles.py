@@ -12,7 +12,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import engine, system_engine, system_session, tenant_session
 from tests.api_clients import Member
 from tests.conftest import Servers
-from tests.statements import scalar
+from tests.statements import execute, scalar
 
 EVERY_TENANT = "SELECT set_config('sinemora.tenant_id', '*', true), set_config('sinemora.tenant_key', '*', true)"
 
@@ -138,7 +138,5 @@ def test_the_system_role_sees_every_tenant_only_in_its_sessions(owner: Member, o
 
 
 def test_deleting_a_tenant_takes_its_audit_log(owner: Member):
-    with system_session() as session:
-        session.execute(text("DELETE FROM tenants WHERE id = :id"), {"id": owner.tenant_id})
-        left = session.scalar(text("SELECT count(*) FROM audit_entries WHERE tenant_id = :id"), {"id": owner.tenant_id})
-    assert left == 0
+    execute("DELETE FROM tenants WHERE id = :id", {"id": owner.tenant_id})
+    assert scalar("SELECT count(*) FROM audit_entries WHERE tenant_id = :id", {"id": owner.tenant_id}) == 0

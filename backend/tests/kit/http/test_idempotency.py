@@ -4,12 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.access.tenants.tasks import sweep
-from sinemora.kit.db import system_session
 from tests.api_clients import Member
-from tests.statements import execute, scalar
+from tests.statements import execute, rows, scalar
 
 KEY = {"Idempotency-Key": "a-key-of-mine"}
 ROWS = [{"latency_us": at, "performance": 100 - at / 10} for at in range(0, 500, 50)]
@@ -73,10 +71,9 @@ def test_a_secret_is_neither_kept_nor_shown_again(owner: Member):
     again = owner.post("/v1/enrolment-tokens", json=body, headers=KEY)
     assert (again.status_code, again.json()["code"]) == (409, "secret_shown_once")
     assert len(owner.get("/v1/enrolment-tokens").json()["items"]) == 1
-    with system_session() as session:
-        everything = session.scalars(text("SELECT row_to_json(k)::text FROM idempotency_keys k")).all()
+    everything = rows("SELECT row_to_json(k)::text FROM idempotency_keys k")
     assert everything
-    assert all(secret not in row and secret.encode().hex() not in row for row in everything)
+    assert all(secret not in row and secret.encode().hex() not in row for (row,) in everything)
 
 
 def test_a_short_key_is_refused(owner: Member):

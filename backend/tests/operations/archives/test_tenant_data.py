@@ -7,11 +7,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.jobs import executor
 from sinemora.kit import outbox
-from sinemora.kit.db import system_session
 from sinemora.operations.archives import deletion
 from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.archive import Reader
@@ -19,7 +17,7 @@ from tests.api_clients import Member, MeshWorld, body_of, join, sign_in
 from tests.mail_server import MailServer
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
-from tests.statements import execute
+from tests.statements import execute, scalar
 
 # Columns that may have a secret by their name; below, those that have none, such as the digest of a roster.
 _SECRET = re.compile("password|secret|digest|credential|encrypted")
@@ -134,17 +132,14 @@ def test_a_due_deletion_leaves_nothing_and_others_everything(world: MeshWorld, o
     deletion.delete_due()
     for gone in (owner, member):
         assert gone.get("/v1/auth/session").status_code == 401
-    with system_session() as session:
-        for table, column, value in (
-            ("tenants", "id", owner.tenant_id),
-            ("audit_entries", "tenant_id", owner.tenant_id),
-            ("meshes", "tenant_id", owner.tenant_id),
-            ("probe_frames", "tenant_key", owner.tenant_key),
-            ("users", "id", member.user_id),
-        ):
-            left = session.scalar(text(f"SELECT count(*) FROM {table} WHERE {column} = :value"), {"value": value})
-            assert left == 0, table
-        kept = text("SELECT count(*) FROM probe_frames WHERE tenant_key = :key")
-        assert session.scalar(kept, {"key": other_owner.tenant_key})
+    for table, column, value in (
+        ("tenants", "id", owner.tenant_id),
+        ("audit_entries", "tenant_id", owner.tenant_id),
+        ("meshes", "tenant_id", owner.tenant_id),
+        ("probe_frames", "tenant_key", owner.tenant_key),
+        ("users", "id", member.user_id),
+    ):
+        assert scalar(f"SELECT count(*) FROM {table} WHERE {column} = :value", {"value": value}) == 0, table
+    assert scalar("SELECT count(*) FROM probe_frames WHERE tenant_key = :key", {"key": other_owner.tenant_key})
     # A member of another tenant stays there.
     assert sign_in(owner.http, other_owner.email).tenant_id == other_owner.tenant_id

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import httpx2
 import zstandard
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session
 from tests.api_clients import AgentCaller, MeshWorld, enrolment
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, window_starts
 from tests.measurements.worlds import simple
 from tests.operations.gateway.conftest import Gateways
 from tests.operations.gateway.processes import HTTP, Api, Server
+from tests.statements import rows
 from tests.waits import until
 
 REPORTS = "/v1/agents/self/reports"
@@ -34,12 +33,8 @@ def send(server: Server, agent: AgentCaller, body: bytes, media: dict[str, str] 
 
 def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
     """Count how often each window of each VM of a mesh is stored."""
-    with system_session() as session:
-        rows = session.execute(
-            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :mesh"),
-            {"mesh": mesh.key},
-        )
-        return Counter((vm_key, at) for vm_key, at in rows)
+    windows = "SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :mesh"
+    return Counter((vm_key, at) for vm_key, at in rows(windows, {"mesh": mesh.key}))
 
 
 def test_stored_is_acknowledged_after_the_commit(api: Api, gateway: Gateways, owner, make_mesh) -> None:

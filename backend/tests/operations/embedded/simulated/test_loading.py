@@ -7,12 +7,10 @@ from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.access.tenants.service import create_owner
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from sinemora.operations.embedded.demo.programs import LOADED
 from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.simulated import evaluation, first_screen, play, schedule, tenant
@@ -20,6 +18,7 @@ from sinemora.operations.embedded.simulated.api import Answer, send_report
 from sinemora.operations.embedded.simulated.faults import FaultKind
 from sinemora.operations.embedded.simulated.world import World, make_world
 from tests import api_clients
+from tests.statements import scalar
 
 pytestmark = pytest.mark.whole_store
 WINDOWS = 24
@@ -59,11 +58,6 @@ def _short_past(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def load(http: TestClient, path: Path, seed: int | None = None, stop_after: int | None = None) -> play.Demo:
     return play.load(Api(http, stop_after), path, seed, world_of=small)
-
-
-def scalar(sql: str) -> int:
-    with system_session() as session:
-        return int(session.execute(text(sql)).scalar_one())
 
 
 def let_two_windows_end_during_the_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
