@@ -83,7 +83,7 @@ def _program(part: Callable[..., AbstractContextManager[Lasts]], name: str, held
 
 
 @contextmanager
-def _sent(running: Day, part: Callable[[faults.Senders], None]) -> Iterator[Lasts]:
+def _sent(running: Day, part: Callable[[Day], None]) -> Iterator[Lasts]:
     part(running)
     yield lambda: False
 

@@ -19,7 +19,6 @@ from lab.benchmarks.storing.product import World, key_of, make_world
 from lab.embedded_product import EmbeddedProduct
 from lab.proxy_stand import Stand
 from lab.soak import store
-from lab.soak.faults import QUEUE_REPORTS
 from lab.soak.fleet import Fleet, Record
 from lab.soak.product_faults import Disk, small_disk
 from lab.soak.readers import Reader
@@ -36,6 +35,8 @@ _SMALL_VMS = 8
 _STEADY_VMS, _BEHIND_VMS, _BURST_VMS = 10, 3, 50
 _SETTLED_S = 35.0
 _STARTED_S = 600.0
+QUEUE_REPORTS = 100
+"""Size of the API's queue of reports. The default of 2,000 takes as many connections to fill."""
 OWNER = "small@sinemora.example"
 """The owner of the small tenant, with the password of the demonstration's."""
 

@@ -173,7 +173,7 @@ class Line:
     async def attempt(self, request: bytes) -> str | None:
         """Send a report. Return None when it is acknowledged, else why not; the connection is closed then."""
         try:
-            status = await asyncio.wait_for(self.ask(request), _LIMIT_S)
+            status, _ = await asyncio.wait_for(self.ask(request), _LIMIT_S)
         except ConnectionRefusedError:
             why = REFUSED
         except TimeoutError:
@@ -187,8 +187,8 @@ class Line:
         self.close()
         return why
 
-    async def ask(self, request: bytes) -> int:
-        """Send a request and return the status of the response."""
+    async def ask(self, request: bytes) -> tuple[int, bytes]:
+        """Send a request and return the status and the body of the response."""
         if self._streams and self._streams[0].at_eof():
             self.close()  # the server closed it while nothing was asked
         if self._streams is None:
@@ -197,10 +197,10 @@ class Line:
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
         length = [int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-        await reader.readexactly(length[0] if length else 0)
+        body = await reader.readexactly(length[0] if length else 0)
         if b"\r\nconnection: close" in head.lower():
             self.close()
-        return int(head.split(b" ", 2)[1])
+        return int(head.split(b" ", 2)[1]), body
 
     def close(self) -> None:
         """Close it."""

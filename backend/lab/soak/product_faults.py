@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,11 +49,9 @@ def replaced(product: EmbeddedProduct) -> Iterator[Lasts]:
     yield lambda: False
 
 
-@contextmanager
-def stopped(product: EmbeddedProduct, *names: str) -> Iterator[Lasts]:
+def stopped(product: EmbeddedProduct, *names: str) -> AbstractContextManager[Lasts]:
     """Stop all processes of programs (SIGSTOP); those that still exist continue afterwards."""
-    with _stopped(pids(product, *names)) as lasts:
-        yield lasts
+    return _stopped(pids(product, *names))
 
 
 @contextmanager
@@ -138,11 +136,9 @@ def backend_killed(product: EmbeddedProduct) -> Iterator[Lasts]:
     yield lambda: False
 
 
-@contextmanager
-def backends_stopped(product: EmbeddedProduct) -> Iterator[Lasts]:
+def backends_stopped(product: EmbeddedProduct) -> AbstractContextManager[Lasts]:
     """Stop the present server processes that work for tenants; all others work, and new ones do."""
-    with _stopped(_backends(product)) as lasts:
-        yield lasts
+    return _stopped(_backends(product))
 
 
 @contextmanager
