@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lab.benchmarks.storing.product import free_port
 from tests.conftest import Servers
 
 _RUN = """
@@ -42,9 +42,7 @@ def lines(names: Sequence[str], variables: dict[str, str]) -> list[dict[str, Any
 @pytest.fixture
 def away() -> dict[str, str]:
     """Return settings of a database that nothing serves."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"postgresql://nobody@127.0.0.1:{free.getsockname()[1]}/sinemora"
+    url = f"postgresql://nobody@127.0.0.1:{free_port()}/sinemora"
     names = ("SINEMORA_DATABASE_URL", "SINEMORA_DATABASE_OWNER_URL", "SINEMORA_DATABASE_SYSTEM_URL")
     return dict.fromkeys(names, url)
 

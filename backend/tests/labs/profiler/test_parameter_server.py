@@ -1,13 +1,13 @@
 """The parameter server and its workers as processes on the loopback interface."""
 
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 
+from lab.benchmarks.storing.product import free_port
 from tests.waits import WAIT_MOST_S
 
 PROGRAM = (sys.executable, "-m", "sinemora.labs.profiler.parameter_server")
@@ -15,8 +15,7 @@ PROGRAM = (sys.executable, "-m", "sinemora.labs.profiler.parameter_server")
 
 @pytest.fixture
 def port() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = str(free.getsockname()[1])
+    number = str(free_port())
     # Workers wait for the server.
     with subprocess.Popen([*PROGRAM, "serve", "127.0.0.1", number]) as server:
         yield number
@@ -55,7 +54,5 @@ def test_a_worker_that_was_stopped_does_not_join_the_next_group(port: str):
 
 
 def test_a_worker_without_a_server_fails():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = str(free.getsockname()[1])
-    process = worker(number, 1, 1, 0.5)
+    process = worker(str(free_port()), 1, 1, 0.5)
     assert process.wait(WAIT_MOST_S) == 1

@@ -6,7 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,8 @@ from sinemora.applications.curves.core.upload import parse
 from sinemora.cli import main
 from sinemora.labs.profiler.interference import QUIET_BELOW
 from sinemora.labs.profiler.recipes import RECIPES, resolved
+from tests.processes import is_alive
+from tests.waits import until
 
 PROFILE = (sys.executable, "-m", "sinemora.labs.profiler")
 CLIENT = """
@@ -57,12 +58,15 @@ def command(tmp_path: Path) -> list[str]:
 
 def wait_for_runs(profile: "subprocess.Popen[str]", journal: Path, lines: int) -> None:
     """Wait until the journal has `lines` lines; fail at once when the profile ends before."""
-    until = time.monotonic() + 180
-    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= lines):
-        if profile.poll() is not None:
+
+    def has_them() -> bool:
+        enough = journal.exists() and journal.read_text().count("\n") >= lines
+        if not enough and profile.poll() is not None:
             assert profile.stderr is not None
             pytest.fail(f"the profile ended with {profile.returncode}: {profile.stderr.read()}")
-        time.sleep(0.05)
+        return enough
+
+    until(has_them, "runs in the journal")
 
 
 def test_a_killed_profile_resumes_and_measures_a_closed_loop(command: list[str], tmp_path: Path):
@@ -119,13 +123,6 @@ def test_disturbed_runs_are_repeated_and_reported(command: list[str], tmp_path: 
     assert all(point["others"] > QUIET_BELOW for point in result["points"])
 
 
-def alive(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp_path: Path):
     journal = tmp_path / "out" / "journal.jsonl"
@@ -140,16 +137,13 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
     wait_for_runs(profile, journal, 2)
     root = psutil.Process(profile.pid)
     started = [root, *root.children(recursive=True)]
-    commands = [" ".join(process.cmdline()) for process in started if alive(process)]
+    commands = [" ".join(process.cmdline()) for process in started if is_alive(process.pid)]
     assert any("delaybox" in one for one in commands)
     assert any("sleep 3600" in one for one in commands)
     profile.send_signal(end)
     code = profile.wait(180)
     assert code == (-9 if end == signal.SIGKILL else 130)
-    until = time.monotonic() + 180
-    while time.monotonic() < until and any(alive(process) for process in started):
-        time.sleep(0.05)
-    assert not [process for process in started if alive(process)]
+    until(lambda: not any(is_alive(process.pid) for process in started), lambda: str(started))
 
 
 @pytest.mark.parametrize(

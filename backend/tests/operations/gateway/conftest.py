@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.operations.gateway.processes import Api, Server, free_port
+from lab.benchmarks.storing.product import free_port
+from tests.operations.gateway.processes import Api, Server
 
 Gateways = Callable[..., Server]
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 import httpx2
 import uvicorn
 
+from lab.benchmarks.storing.product import free_port
 from sinemora.kit.http.connection import server_options
 from sinemora.main import Server as ApiServer
 from sinemora.main import create_app
@@ -22,13 +22,6 @@ from tests.waits import until
 
 HTTP = httpx2.Client(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=0))
 """Client without TLS for requests over new connections. To make a client takes longer than most requests."""
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 class Api:

@@ -11,10 +11,10 @@ import pytest
 import uvicorn
 from structlog.testing import capture_logs
 
+from lab.benchmarks.storing.product import free_port
 from sinemora.operations.gateway import server
 from sinemora.operations.gateway.options import Tls
 from tests.certificates import certificate
-from tests.operations.gateway.processes import free_port
 from tests.waits import WAIT_MOST_S, until
 
 

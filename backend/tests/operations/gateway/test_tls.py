@@ -6,10 +6,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from lab.benchmarks.storing.product import free_port
 from tests.api_clients import AgentCaller
 from tests.certificates import certificate
 from tests.measurements.reports import ZSTD, window_starts
-from tests.operations.gateway.processes import Api, Server, free_port
+from tests.operations.gateway.processes import Api, Server
 from tests.operations.gateway.test_gateway import REPORTS, body_of, stored
 from tests.waits import until
 
