@@ -1,4 +1,4 @@
-"""The manifests and snippets in infra/deploy: valid by their own schemas, and in step with the agent's settings."""
+"""Manifests and snippets of agents and gateways: valid by their own schemas, in step with the programs' settings."""
 
 import re
 import subprocess
@@ -9,10 +9,15 @@ import hcl2
 import kubernetes_validate
 import pytest
 import yaml
+from typer.main import get_command
+
+from sinemora.kit.config import Settings
+from sinemora.operations.gateway.command import app
 
 _ROOT = Path(__file__).resolve().parents[3]
 _DEPLOY = _ROOT / "infra" / "deploy"
-_MANIFEST = _DEPLOY / "kubernetes" / "agent.yaml"
+_KUBERNETES = _DEPLOY / "kubernetes"
+_GATEWAY = _ROOT / "infra" / "docker" / "gateway.yml"
 _USER_DATA = _DEPLOY / "cloud-init" / "user-data.yaml"
 _TERRAFORM = _DEPLOY / "terraform" / "main.tf"
 
@@ -23,13 +28,24 @@ def _settings() -> set[str]:
     return set(table)
 
 
-def _documents() -> dict[str, dict[str, Any]]:
-    return {one["kind"]: one for one in yaml.safe_load_all(_MANIFEST.read_text("utf-8"))}
+def _variables_of_a_gateway() -> set[str]:
+    options = {str(parameter.envvar) for parameter in get_command(app).params if parameter.envvar}
+    return options | {f"SINEMORA_{name.upper()}" for name in Settings.model_fields}
 
 
-@pytest.mark.parametrize("kind", ["Namespace", "Secret", "DaemonSet"])
-def test_manifests_are_valid(kind: str) -> None:
-    kubernetes_validate.validate(_documents()[kind], kubernetes_validate.latest_version(), strict=True)
+def _documents(name: str = "agent") -> dict[str, dict[str, Any]]:
+    return {one["kind"]: one for one in yaml.safe_load_all((_KUBERNETES / f"{name}.yaml").read_text("utf-8"))}
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("agent", {"Namespace", "Secret", "DaemonSet"}), ("gateway", {"Namespace", "Service", "StatefulSet"})],
+)
+def test_manifests_are_valid(name: str, kinds: set[str]) -> None:
+    documents = _documents(name)
+    assert documents.keys() >= kinds
+    for one in documents.values():
+        kubernetes_validate.validate(one, kubernetes_validate.latest_version(), strict=True)
 
 
 def test_the_pod_has_the_network_of_its_node_and_no_privilege_but_its_ports() -> None:
@@ -49,6 +65,25 @@ def test_the_pod_sets_settings_of_the_agent() -> None:
     names = [one["name"] for one in container["env"]]
     assert {name.removeprefix("SINEMORA_AGENT_").lower() for name in names} <= _settings()
     assert {"SINEMORA_AGENT_BACKEND", "SINEMORA_AGENT_TOKEN"} <= set(names)
+
+
+def test_the_pod_of_a_gateway_sets_options_of_the_command_and_keeps_its_queue() -> None:
+    stateful = _documents("gateway")["StatefulSet"]["spec"]
+    [container] = stateful["template"]["spec"]["containers"]
+    options = {one["name"]: one["value"] for one in container["env"]}
+    assert set(options) <= _variables_of_a_gateway()
+    claim = stateful["volumeClaimTemplates"][0]["spec"]["resources"]["requests"]["storage"]
+    assert int(claim.removesuffix("Gi")) * 1024 > int(options["SINEMORA_GATEWAY_CAPACITY_MIB"])
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    assert options["SINEMORA_GATEWAY_DIRECTORY"].startswith(mounts["queue"])
+
+
+def test_the_compose_file_of_a_gateway_sets_options_of_the_command() -> None:
+    service = yaml.safe_load(_GATEWAY.read_text("utf-8"))["services"]["gateway"]
+    assert set(service["environment"]) <= _variables_of_a_gateway()
+    folders = {volume.rpartition(":/")[2].removesuffix(":ro") for volume in service["volumes"]}
+    assert folders == {"queue", "tls"}
+    assert re.search(r"\|\| *true", str(service["healthcheck"])) is None
 
 
 def test_the_user_data_installs_the_agent_with_settings_it_knows() -> None:
