@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sinemora.labs.simulation.core.schemes import Scheme
-from sinemora.labs.simulation.core.simulate import simulate
+from sinemora.labs.simulation.core.simulate import World, simulate
 from sinemora.labs.simulation.core.state import SimulationState
 from sinemora.recommendations.placement.costs import table
 from sinemora.recommendations.placement.policies.nomora import cost_matrix
@@ -32,25 +32,35 @@ def test_a_task_costs_as_much_as_from_its_nearest_root() -> None:
         assert (several == np.min(alone, axis=0)).all()
 
 
-@pytest.mark.parametrize("scheme", [Scheme.nomora_preempt_beta0, Scheme.best])
-def test_every_root_takes_a_slot_and_every_task_is_somewhere(scheme: Scheme) -> None:
+@pytest.mark.parametrize(
+    ("world", "scheme"), [(WORLD, Scheme.best), (SEVERAL, Scheme.nomora_preempt_beta0), (SEVERAL, Scheme.best)]
+)
+def test_every_root_takes_a_slot_and_every_task_is_somewhere(world: World, scheme: Scheme) -> None:
     seen = []
 
     def look(state: SimulationState) -> None:
         there = state.root[state.root != ANYWHERE]
-        used = state.placed.on_machines(WORLD.machines) + np.bincount(there, minlength=WORLD.machines)
-        assert used.max() <= WORLD.slots
+        used = state.placed.on_machines(world.machines) + np.bincount(there, minlength=world.machines)
+        assert used.max() <= world.slots
         roots = (state.root != ANYWHERE).sum(axis=1)
-        assert set(np.unique(roots)) <= {0, 1, 2, 3}
+        assert set(np.unique(roots)) <= set(range(world.roots + 1))
         running = (roots > 0) & (state.left > roots)
-        assert (roots[running] == np.minimum(3, JOBS.size[running] - 1)).all()
+        assert (roots[running] == np.minimum(world.roots, JOBS.size[running] - 1)).all()
         assert (state.placed.of_jobs(len(JOBS)) == np.where(roots > 0, np.maximum(state.left - roots, 0), 0)).all()
-        seen.append(len(there))
+        come = JOBS.comes_s < state.step * world.step_s
+        ended = np.bincount(JOBS.end_job[JOBS.end_s < state.step * world.step_s], minlength=len(JOBS))
+        assert (state.left <= JOBS.size).all()
+        assert (state.left[come] >= JOBS.size[come] - ended[come]).all()
+        seen.append(int(state.left.sum()))
 
-    result = simulate(SEVERAL, scheme, JOBS, LATENCY, after_step=look)
-    assert len(seen) == WORLD.steps
-    # The nearest of three roots is nearer than the only one.
-    assert result.area > simulate(WORLD, scheme, JOBS, LATENCY).area
+    simulate(world, scheme, JOBS, LATENCY, after_step=look)
+    assert len(seen) == world.steps
+    assert len(set(seen)) > 3
+
+
+@pytest.mark.parametrize("scheme", [Scheme.nomora_preempt_beta0, Scheme.best])
+def test_the_nearest_of_three_roots_is_nearer_than_the_only_one(scheme: Scheme) -> None:
+    assert simulate(SEVERAL, scheme, JOBS, LATENCY).area > simulate(WORLD, scheme, JOBS, LATENCY).area
 
 
 def test_roots_outside_the_machines_are_refused() -> None:

@@ -256,25 +256,6 @@ def test_policies_come_in_their_order_on_a_small_world() -> None:
     assert 0 < max(few) < moved[Scheme.best]
 
 
-def test_every_task_is_somewhere_and_no_machine_has_more_than_its_slots() -> None:
-    seen = []
-
-    def look(state: SimulationState) -> None:
-        there = state.root[:, 0] != ANYWHERE
-        used = state.placed.on_machines(WORLD.machines) + np.bincount(state.root[there, 0], minlength=WORLD.machines)
-        assert used.max() <= WORLD.slots
-        assert (state.placed.of_jobs(len(JOBS)) == np.where(there, state.left - 1, 0)).all()
-        come = JOBS.comes_s < state.step * WORLD.step_s
-        ended = np.bincount(JOBS.end_job[JOBS.end_s < state.step * WORLD.step_s], minlength=len(JOBS))
-        assert (state.left <= JOBS.size).all()
-        assert (state.left[come] >= JOBS.size[come] - ended[come]).all()
-        seen.append(int(state.left.sum()))
-
-    simulate(WORLD, Scheme.best, JOBS, LATENCY, after_step=look)
-    assert len(seen) == WORLD.steps
-    assert len(set(seen)) > 3
-
-
 def test_a_full_cluster_lets_wait_and_says_how_long() -> None:
     size = np.array([9, 9])
     ends = np.repeat([300.0, np.inf], 9)
