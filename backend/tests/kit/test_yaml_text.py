@@ -1,14 +1,10 @@
 """YAML of users: what is refused, and that a short document cannot keep the server busy."""
 
-import time
-
 import pytest
 
 from sinemora.kit import yaml_text
 from sinemora.kit.http import strict_json
 from sinemora.kit.yaml_text import YamlError
-from tests.api_clients import Member
-from tests.waits import WAIT_MOST_S
 
 
 def laughs(levels: int, width: int = 9) -> bytes:
@@ -49,11 +45,3 @@ def test_what_cannot_be_stored_is_refused(text: bytes, words: str):
 def test_very_many_values_without_aliases_are_refused_too():
     with pytest.raises(YamlError, match="Too many values"):
         yaml_text.load(b"[" + b"1," * (strict_json.VALUES_MAX + 1) + b"]")
-
-
-def test_a_manifest_of_nested_aliases_is_answered_at_once(owner: Member):
-    began = time.monotonic()
-    headers = {"Content-Type": "application/yaml"}
-    answer = owner.post("/v1/applications/manifest", content=laughs(12), headers=headers)
-    assert (answer.status_code, answer.json()["code"]) == (422, "manifest_invalid")
-    assert time.monotonic() - began < WAIT_MOST_S

@@ -14,6 +14,7 @@ from sinemora.kit import config
 from sinemora.kit.http.routes import PUBLIC_BODY_BYTES, BoundedRoute
 from sinemora.main import ROUTERS
 from tests.api_clients import AgentCaller, Caller, Member, code_of
+from tests.kit.test_yaml_text import laughs
 from tests.test_every_route import PUBLIC, filled, operations
 
 JSON = {"Content-Type": "application/json"}
@@ -86,6 +87,7 @@ BAD = [
     ('{"name": ' + "[" * 70 + "]" * 70 + "}", "#/name/0/0", "nested"),
     ("[" * 100_000 + "]" * 100_000, "#", "nested"),
     ('{"name": "\xff"}', "#", "UTF-8"),
+    ('{"name": x}', "#", "not JSON: Expecting value at character 9"),
 ]
 
 
@@ -149,6 +151,7 @@ YAMLS = [
     b"\xff\xfe",
     b'rules: [{name: "a\\0b"}]',
     b"? " * 5000,
+    laughs(12),
 ]
 
 
