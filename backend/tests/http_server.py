@@ -11,7 +11,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 @contextmanager
-def answering(answer: Callable[[BaseHTTPRequestHandler, bytes], Answer | None]) -> Iterator[int]:
+def answering(answer: Callable[[BaseHTTPRequestHandler, bytes], Answer | None], port: int = 0) -> Iterator[int]:
     """Run a server that answers a request and its body; None breaks the connection off. Yield its port."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -31,5 +31,5 @@ def answering(answer: Callable[[BaseHTTPRequestHandler, bytes], Answer | None]) 
         def log_message(self, *_: object) -> None:
             """Log nothing."""
 
-    for server in serve(ThreadingHTTPServer(("127.0.0.1", 0), Handler)):
+    for server in serve(ThreadingHTTPServer(("127.0.0.1", port), Handler)):
         yield server.server_port

@@ -1,10 +1,8 @@
 """Traces reach a collector that speaks OTLP: a request, its statements, and the task it sent, in one trace."""
 
 import gzip
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 from celery.contrib.testing.worker import start_worker
@@ -24,64 +22,43 @@ from sinemora.main import create_app
 from tests import api_clients
 from tests.api_clients import PASSWORD
 from tests.conftest import Servers, forget_settings
+from tests.http_server import Answer, answering
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.waits import until
 
 
 class Collector:
-    """A receiver of OTLP over HTTP; `spans` are those it got, with the name of their service."""
+    """Spans that a receiver of OTLP over HTTP got."""
 
     def __init__(self) -> None:
-        self.spans: list[tuple[str, Span]] = []
-        collector = self
+        self.spans: list[Span] = []
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if self.headers.get("Content-Encoding") == "gzip":
-                    body = gzip.decompress(body)
-                collector.take(body)
-                self.send_response(200)
-                self.send_header("Content-Type", "application/x-protobuf")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/traces"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def take(self, body: bytes) -> None:
+    def take(self, request: BaseHTTPRequestHandler, body: bytes) -> Answer:
+        if request.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-            name = next(
-                attribute.value.string_value
-                for attribute in resource.resource.attributes
-                if attribute.key == "service.name"
-            )
-            self.spans += [(name, span) for scope in resource.scope_spans for span in scope.spans]
+            self.spans += [span for scope in resource.scope_spans for span in scope.spans]
+        return 200, {"Content-Type": "application/x-protobuf"}, b""
 
 
 @pytest.fixture
 def collector(servers: Servers, database: Engine, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     result = Collector()
-    monkeypatch.setenv("SINEMORA_TRACES_URL", result.url)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    db.dispose()
-    forget_settings()
-    # Celery has read its configuration before there was a broker.
-    monkeypatch.setitem(celery.conf, "broker_url", broker_url(settings().redis_url))
-    celery._after_fork()  # no connections of before
-    yield result
-    tracing.stop()
-    db.dispose()
-    monkeypatch.undo()
-    celery._after_fork()
-    forget_settings()
-    result.server.shutdown()
-    result.server.server_close()
+    with answering(result.take) as port:
+        monkeypatch.setenv("SINEMORA_TRACES_URL", f"http://127.0.0.1:{port}/v1/traces")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        db.dispose()
+        forget_settings()
+        # Celery has read its configuration before there was a broker.
+        monkeypatch.setitem(celery.conf, "broker_url", broker_url(settings().redis_url))
+        celery._after_fork()  # no connections of before
+        yield result
+        tracing.stop()
+        db.dispose()
+        monkeypatch.undo()
+        celery._after_fork()
+        forget_settings()
 
 
 def attributes(span: Span) -> dict[str, str]:
@@ -102,7 +79,7 @@ def test_a_request_its_statements_and_its_task_are_one_trace(collector: Collecto
             job = f"/v1/jobs/{answer.json()['id']}"
             until(lambda: owner.get(job).json()["state"] == "succeeded", "the end of the job")
     tracing.stop()  # sends what is left
-    spans = [span for _, span in collector.spans]
+    spans = collector.spans
     request = next(span for span in spans if span.name == "GET /v1/meshes/{mesh_id}/losses")
     assert attributes(request)["sinemora.request_id"] == answer.headers["X-Request-Id"]
     same = [span for span in spans if span.trace_id == request.trace_id]
@@ -126,7 +103,7 @@ def test_a_statement_that_fails_says_what_kind_of_error_it_was(collector: Collec
     with pytest.raises(Exception, match="division by zero"), tracing.span("work"), db.system_session() as session:
         session.execute(text("SELECT 1 / 0"))
     tracing.stop()
-    failed = next(span for _, span in collector.spans if "1 / 0" in attributes(span).get("db.query.text", ""))
+    failed = next(span for span in collector.spans if "1 / 0" in attributes(span).get("db.query.text", ""))
     assert (failed.status.code, failed.status.message) == (2, "DivisionByZero")
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
+from tests.http_server import Answer, answering
 from tests.measurements.reports import window_starts
 from tests.operations.gateway.conftest import Gateways
 from tests.operations.gateway.processes import HTTP, Api
@@ -26,31 +26,13 @@ def another_server(address: str, *pages: tuple[int, str, bytes]) -> Iterator[lis
     """Answer at an address with the next page after each POST, then with the last; yield the methods of requests."""
     seen: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, media_type, content = pages[min(seen.count("POST"), len(pages) - 1)]
-            seen.append(self.command)
-            self.send_response(status)
-            self.send_header("Content-Type", media_type)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def reply(request: BaseHTTPRequestHandler, _: bytes) -> Answer:
+        status, media_type, content = pages[min(seen.count("POST"), len(pages) - 1)]
+        seen.append(request.command)
+        return status, {"Content-Type": media_type}, content
 
-        do_POST = do_GET
-
-        def log_message(self, *_arguments: object) -> None:
-            """Log nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", int(address.rpartition(":")[2])), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with answering(reply, int(address.rpartition(":")[2])):
         yield seen
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_a_queued_report_waits_for_the_backend_itself(
