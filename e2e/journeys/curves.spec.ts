@@ -13,7 +13,6 @@ const TABLE = `added_us,rate,spread,repeats
 
 test('curves are compared, and the choice is in the URL', async ({ inside: page }) => {
   await page.goto('/curves')
-  await expect(page.getByRole('heading', { level: 1, name: 'Curves' })).toBeVisible()
   await page.getByRole('checkbox', { name: 'Compare Memcached, server' }).check()
   await page.getByRole('checkbox', { name: 'Compare Spark GLM regression' }).check()
   await expect(page).toHaveURL(/compare=memcached-server.*spark-glm/)

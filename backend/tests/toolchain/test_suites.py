@@ -17,6 +17,8 @@ from tests.waits import WAIT_MOST_S, until
 
 ROOT = Path(__file__).resolve().parents[3]
 
+pytestmark = pytest.mark.usefixtures("logs")
+
 # A suite that runs until it is interrupted, and leaves a file for each.
 PATIENT = """
 import pathlib, sys, time
@@ -91,11 +93,6 @@ left.stdout.readline()
 """
 
 
-@pytest.fixture(autouse=True)
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "LOGS", tmp_path)
-
-
 def counted(*command: str, counts: str = "one") -> Tally:
     """Run a suite of one command."""
     return running.run(Suite("one", ".", command, counts), {})
@@ -108,11 +105,11 @@ def test_the_processor_time_of_a_suite_has_that_of_processes_left_behind() -> No
     assert counted("sleep", "0.5").processor_s < 0.5
 
 
-def test_a_suite_fails_with_the_end_of_its_command(tmp_path: Path) -> None:
+def test_a_suite_fails_with_the_end_of_its_command(logs: Path) -> None:
     assert counted("sh", "-c", "exit 3", counts="cargo").note == "(ended with 3)"
     assert counted("sh", "-c", "kill -KILL $$", counts="cargo").note == "(ended with 137)"
     assert counted("no-such-command", counts="cargo").note == "(ended with 127)"
-    assert "no-such-command cannot be run" in (tmp_path / "test-one.log").read_text("utf-8")
+    assert "no-such-command cannot be run" in (logs / "test-one.log").read_text("utf-8")
 
 
 @pytest.mark.parametrize(("uid", "failed"), [(0, 1), (1000, 0)])

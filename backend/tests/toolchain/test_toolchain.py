@@ -31,13 +31,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the logs of suites."""
-    monkeypatch.setattr(running, "LOGS", tmp_path / "logs")
-    return tmp_path / "logs"
-
-
 @pytest.mark.parametrize(
     ("printed", "tool", "good"),
     [
