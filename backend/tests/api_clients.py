@@ -1,5 +1,6 @@
 """Callers of the API in tests: unknown ones, users of tenants, programs, agents."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -100,6 +101,26 @@ class MeshWorld:
     name: str
     agents: list[AgentCaller]
 
+    def read(self, route: str, **params: Any) -> Any:
+        """Return what the owner reads of the mesh, such as `matrix`."""
+        return body_of(self.owner.get(f"/v1/meshes/{self.id}/{route}", params=params))
+
+    def path(self, source: int = 0, target: int = 1) -> str:
+        """Return the route of a path between two agents by their numbers, for `read`."""
+        return f"paths/{self.agents[source].vm_id}/{self.agents[target].vm_id}"
+
+    def octets(self, route: str = "matrix", **params: Any) -> bytes:
+        """Return the binary form of what `read` returns."""
+        headers = {"Accept": "application/octet-stream"}
+        answer = self.owner.get(f"/v1/meshes/{self.id}/{route}", params=params, headers=headers)
+        assert answer.headers["content-type"] == headers["Accept"], answer.text
+        return answer.content
+
+
+MakeMesh = Callable[..., MeshWorld]
+SetTo = Callable[..., None]
+"""The fixtures `make_mesh` and `set_to`."""
+
 
 def sign_in(http: TestClient, email: str, password: str = PASSWORD) -> Member:
     """Sign in as a browser does, keeping its cookies."""
@@ -130,11 +151,36 @@ def join(owner: Member, role: str, email: str = "") -> Member:
     return sign_in(owner.http, email.lower())
 
 
+def accept_too(owner: Member, member: Member, role: str = "viewer") -> None:
+    """Let a member of another tenant become one of this."""
+    body = {"email": member.email, "role": role, "delivery": "link"}
+    token = owner.created("/v1/invitations", body)["link"].partition("#token=")[2]
+    body_of(member.post("/v1/invitations/accept", json={"token": token}))
+
+
+def bearer(http: TestClient, secret: str) -> Caller:
+    """Return the caller of a key."""
+    return Caller(http, headers={"Authorization": f"Bearer {secret}"})
+
+
+def key_of(owner: Member, *scopes: str, name: str = "ci", **fields: Any) -> Caller:
+    """Return the caller of a new key."""
+    body = {"name": name, "scopes": list(scopes), "expires_at": in_a_month(), **fields}
+    return bearer(owner.http, owner.created("/v1/api-keys", body)["secret"])
+
+
+def bare_vm(owner: Member, name: str = "alone", **fields: Any) -> dict[str, Any]:
+    """Create a VM without an agent, in a zone of its own unless `fields` say which."""
+    if "zone_id" not in fields:
+        place = {"provider": "test", "region": "r1", "name": f"of {name}"}
+        fields["zone_id"] = owner.created("/v1/zones", place)["id"]
+    return owner.created("/v1/vms", {"name": name, **fields})
+
+
 def limited_key(owner: Member, mesh_ids: list[UUID], *scopes: str) -> Caller:
     """Return a service account that sees these meshes only."""
-    body = {"name": f"k{uuid4()}", "scopes": list(scopes), "expires_at": in_a_month(), "service_account": True}
-    made = owner.created("/v1/api-keys", body | {"mesh_ids": [str(id) for id in mesh_ids]})
-    return Caller(owner.http, {"Authorization": f"Bearer {made['secret']}"})
+    of_meshes = {"mesh_ids": [str(id) for id in mesh_ids], "service_account": True}
+    return key_of(owner, *scopes, name=f"k{uuid4()}", **of_meshes)
 
 
 def enrolment(token: str, name: str, zone: str, address: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@
     database        the database, where a test needs it without the API
     redis           an empty Valkey
     queued          the jobs that would have gone to a worker
-    mail_server     a mail server; `mail_settings` has the product send through it
+    agent           the first agent of `mesh`
+    mail_server     a mail server; through `mailbox` the product sends
 
 Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
 `SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `lab/external_postgres.py`). A test has its
@@ -57,7 +58,7 @@ from sinemora.measurements.store import binary_rows, partitions
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
 from tests import sample_tenant
-from tests.api_clients import PASSWORD, Caller, Member, MeshWorld
+from tests.api_clients import PASSWORD, AgentCaller, Caller, Member, MeshWorld
 from tests.mail_server import MailServer, serve
 from tests.measurements.reports import now_s
 from tests.recorded_examples import RECORDING, RecordingClient
@@ -315,6 +316,18 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 def mail_server() -> Iterator[MailServer]:
     """A mail server that keeps what it gets."""
     yield from serve(MailServer())
+
+
+@pytest.fixture
+def mailbox(mail_server: MailServer, mail_settings: None) -> MailServer:
+    """A mail server that the product sends through."""
+    return mail_server
+
+
+@pytest.fixture
+def agent(mesh: MeshWorld) -> AgentCaller:
+    """The first agent of the mesh."""
+    return mesh.agents[0]
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from sinemora_client import (
     Unreachable,
     VersionChanged,
 )
-from tests.access.tenants.test_access import key_of
-from tests.api_clients import Member
+from tests.api_clients import Member, key_of
 from tests.terminal import run_jobs_at_once
 
 README = CLIENT.parent / "README.md"

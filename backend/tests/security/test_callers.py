@@ -8,8 +8,7 @@ import pytest
 
 from sinemora.access.tenants.access import SESSION_COOKIE, cookie_name
 from tests import seeds
-from tests.access.tenants.test_access import key_of
-from tests.api_clients import Caller, Member, join
+from tests.api_clients import Caller, Member, join, key_of
 from tests.test_every_route import filled, operations
 
 RANK = {"viewer": 0, "editor": 1, "admin": 2, "owner": 3}

@@ -1,20 +1,15 @@
 """Scopes by resource, owners, last use and rotation of API keys."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
 from sinemora.access.api_keys.scopes import family_of
 from sinemora.access.tenants.models import Role
-from tests.access.tenants.test_access import SOON, key_of
-from tests.api_clients import Caller, Member, body_of, code_of
+from tests.access.tenants.test_access import new_key
+from tests.api_clients import Member, bearer, body_of, code_of, key_of
 from tests.statements import execute
 from tests.test_every_route import operations
-
-
-def caller_of(owner: Member, created: dict[str, Any]) -> Caller:
-    return Caller(owner.http, headers={"Authorization": f"Bearer {created['secret']}"})
 
 
 def set_role(member: Member, role: Role) -> None:
@@ -67,26 +62,24 @@ def test_the_last_use_is_listed(owner: Member):
 
 
 def test_a_rotated_key_has_two_secrets_for_the_overlap(owner: Member):
-    created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
+    created = owner.created("/v1/api-keys", new_key())
     path = f"/v1/api-keys/{created['id']}/rotate"
     rotated = body_of(owner.post(path, json={"overlap_s": 3600}))
     assert rotated["id"] == created["id"]
-    old, new = caller_of(owner, created), caller_of(owner, rotated)
+    old, new = (bearer(owner.http, key["secret"]) for key in (created, rotated))
     assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (200, 200)
     execute("UPDATE api_keys SET previous_expires_at = now() WHERE previous_digest IS NOT NULL")
     assert (old.get("/v1/zones").status_code, new.get("/v1/zones").status_code) == (401, 200)
-    at_once = owner.post(path, json={"overlap_s": 0}).json()
-    assert (new.get("/v1/zones").status_code, caller_of(owner, at_once).get("/v1/zones").status_code) == (401, 200)
+    at_once = bearer(owner.http, owner.post(path, json={"overlap_s": 0}).json()["secret"])
+    assert (new.get("/v1/zones").status_code, at_once.get("/v1/zones").status_code) == (401, 200)
     actions = [entry["action"] for entry in owner.get("/v1/audit-entries").json()["items"]]
     assert actions[:2] == ["api_key.rotated", "api_key.rotated"]
     assert code_of(owner.post(path, json={"expires_at": "2999-01-01T00:00:00Z"})) == (409, "api_key_life_invalid")
 
 
 def test_members_manage_their_own_keys_alone(owner: Member):
-    mine = owner.created("/v1/api-keys", {"name": "mine", "scopes": ["read"], "expires_at": SOON})
-    other = owner.created(
-        "/v1/api-keys", {"name": "service", "scopes": ["read"], "expires_at": SOON, "service_account": True}
-    )
+    mine = owner.created("/v1/api-keys", new_key(name="mine"))
+    other = owner.created("/v1/api-keys", new_key(name="service", service_account=True))
     set_role(owner, Role.viewer)
     for method, path, body in (("DELETE", "", None), ("POST", "/rotate", {})):
         assert code_of(owner.request(method, f"/v1/api-keys/{other['id']}{path}", json=body)) == (403, "not_allowed")

@@ -9,8 +9,7 @@ from sinemora.access.device_login.limits import _BEGUN_MAX, _WRONG_MAX
 from sinemora.access.device_login.service import new_code, normal_form
 from sinemora.access.signin import tasks
 from sinemora.access.signin.models import OneTimeToken, Purpose
-from tests.access.tenants.test_access import key_of
-from tests.api_clients import Caller, Member, body_of, code_of, join
+from tests.api_clients import Caller, Member, bearer, body_of, code_of, join, key_of
 from tests.statements import execute, scalar
 
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
@@ -18,13 +17,9 @@ GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code"
 
 def begin(client: Caller, scope: str = "write") -> dict[str, Any]:
     """Begin a login as a device does."""
-    return body_of(
-        client.post(
-            "/v1/device-logins",
-            json={"device_name": "sinemora on web-1", "scope": scope},
-            headers={"User-Agent": "sinemora-client/0.1.0 Python/3.11"},
-        )
-    )
+    body = {"device_name": "sinemora on web-1", "scope": scope}
+    headers = {"User-Agent": "sinemora-client/0.1.0 Python/3.11"}
+    return body_of(client.post("/v1/device-logins", json=body, headers=headers))
 
 
 def poll(client: Caller, begun: dict[str, Any]) -> Any:
@@ -47,17 +42,19 @@ def test_a_person_confirms_and_the_device_gets_a_key_of_theirs_once(client: Call
     begun = begin(client)
     assert begun["verification_uri_complete"] == f"{begun['verification_uri']}?code={begun['user_code']}"
     shown = owner.post("/v1/device-logins/lookup", json={"user_code": begun["user_code"].lower().replace("-", " ")})
-    assert shown.status_code == 200, shown.text
-    assert shown.json()["device_name"] == "sinemora on web-1"
-    assert shown.json()["address"] == "127.0.0.1"
-    assert shown.json()["program"] == "sinemora-client/0.1.0 Python/3.11"
-    assert (shown.json()["role"], shown.json()["key_valid_days"]) == ("editor", 90)
+    assert (
+        body_of(shown).items()
+        >= {
+            **{"device_name": "sinemora on web-1", "address": "127.0.0.1", "role": "editor", "key_valid_days": 90},
+            "program": "sinemora-client/0.1.0 Python/3.11",
+        }.items()
+    )
     assert poll(client, begun).json()["code"] == "authorization_pending"
     assert decide(owner, begun).status_code == 200
 
     granted = poll(client, begun).json()
     assert (granted["token_type"], granted["scope"], granted["email"]) == ("Bearer", "write", owner.email)
-    device = Caller(client.http, {"Authorization": f"Bearer {granted['access_token']}"})
+    device = bearer(client.http, granted["access_token"])
     assert device.get("/v1/auth/session").json()["role"] == "editor"
     assert device.post("/v1/meshes", json={"name": "m"}).status_code == 201
     assert poll(client, begun).json()["code"] == "expired_token"
@@ -94,7 +91,7 @@ def test_a_key_may_at_most_what_its_person_may(client: Caller, owner: Member):
     viewer = join(owner, "viewer")
     begun = begin(client)
     assert decide(viewer, begun).json()["role"] == "viewer"
-    device = Caller(client.http, {"Authorization": f"Bearer {poll(client, begun).json()['access_token']}"})
+    device = bearer(client.http, poll(client, begun).json()["access_token"])
     assert device.get("/v1/meshes").status_code == 200
     assert device.post("/v1/meshes", json={"name": "m"}).status_code == 403
     reads = begin(client, "read")

@@ -48,11 +48,11 @@ def token_in(body: str) -> str:
     return str(token)
 
 
-def test_a_new_person_is_invited_by_mail(owner: Member, client: Caller, mail_settings: None, mail_server: MailServer):
+def test_a_new_person_is_invited_by_mail(owner: Member, client: Caller, mailbox: MailServer):
     email = fresh()
     made = invite(owner, email, delivery="email")
     assert (made["link"], made["mail_state"], made["state"]) == (None, "waiting", "pending")
-    (body,) = mailed(mail_server, email)
+    (body,) = mailed(mailbox, email)
     assert f"{datetime.fromisoformat(made['expires_at']).astimezone(UTC):%Y-%m-%d %H:%M} UTC" in body
     token = token_in(body)
     assert owner.get("/v1/invitations").json()["items"][0]["mail_state"] == "sent"
@@ -69,9 +69,9 @@ def test_a_new_person_is_invited_by_mail(owner: Member, client: Caller, mail_set
     assert {"invitation.created", "invitation.accepted"} <= set(actions)
 
 
-def test_an_undeliverable_mail_is_shown(owner: Member, mail_settings: None, mail_server: MailServer):
+def test_an_undeliverable_mail_is_shown(owner: Member, mailbox: MailServer):
     email = fresh()
-    mail_server.refusals[email] = "550 no such user"
+    mailbox.refusals[email] = "550 no such user"
     invite(owner, email, delivery="email")
     outbox.deliver_due()
     (item,) = owner.get("/v1/invitations").json()["items"]
@@ -142,13 +142,13 @@ def test_an_expired_invitation_gives_way(owner: Member):
     assert invite(owner)["id"] != made["id"]
 
 
-def test_a_mail_is_not_sent_twice_a_minute(owner: Member, mail_settings: None, mail_server: MailServer):
+def test_a_mail_is_not_sent_twice_a_minute(owner: Member, mailbox: MailServer):
     email = fresh()
     made = invite(owner, email, delivery="email")
     assert code_of(owner.post(f"/v1/invitations/{made['id']}/resend")) == (429, "too_soon")
     execute("UPDATE invitations SET sent_at = sent_at - interval '2 min'")
     assert owner.post(f"/v1/invitations/{made['id']}/resend").status_code == 200
-    first, second = map(token_in, mailed(mail_server, email))
+    first, second = map(token_in, mailed(mailbox, email))
     assert first != second
 
 

@@ -1,8 +1,6 @@
 """Roles, removal, leaving, ownership, and persons with several tenants."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -11,7 +9,7 @@ from sinemora.access.members.permissions import may_change, may_grant
 from sinemora.access.members.tasks import sweep
 from sinemora.access.tenants.models import Role
 from sinemora.kit import outbox
-from tests.api_clients import Caller, Member, code_of, join, sign_in
+from tests.api_clients import Member, SetTo, accept_too, code_of, join, key_of, sign_in
 from tests.mail_server import MailServer
 from tests.statements import execute, scalar
 
@@ -89,10 +87,8 @@ def test_two_owners_at_once_leave_one(owner: Member, act: str):
     for _ in range(5):
         with ThreadPoolExecutor(2) as pool:
             statuses = list(pool.map(end, (owner, second), (second, owner)))
-        owners = scalar(
-            "SELECT count(*) FROM memberships WHERE tenant_id = :id AND role = 'owner'", {"id": owner.tenant_id}
-        )
-        assert owners == 1, statuses
+        owners = "SELECT count(*) FROM memberships WHERE tenant_id = :id AND role = 'owner'"
+        assert scalar(owners, {"id": owner.tenant_id}) == 1, statuses
         if act != "demote":
             return
         execute("UPDATE memberships SET role = 'owner' WHERE tenant_id = :id", {"id": owner.tenant_id})
@@ -100,9 +96,7 @@ def test_two_owners_at_once_leave_one(owner: Member, act: str):
 
 def test_removal_ends_sessions_here_and_not_elsewhere(owner: Member, other_owner: Member):
     member = join(owner, "editor")
-    body = {"email": member.email, "role": "viewer", "delivery": "link"}
-    token = other_owner.created("/v1/invitations", body)["link"].partition("#token=")[2]
-    assert member.post("/v1/invitations/accept", json={"token": token}).status_code == 200
+    accept_too(other_owner, member)
     elsewhere = sign_in(owner.http, member.email)  # opens the tenant accepted last
     assert elsewhere.tenant_id == other_owner.tenant_id
     assert member.get("/v1/meshes").status_code == 200
@@ -115,15 +109,11 @@ def test_removal_ends_sessions_here_and_not_elsewhere(owner: Member, other_owner
 
 def test_removal_ends_personal_keys_and_leaves_service_accounts(owner: Member):
     member = join(owner, "admin")
-    soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    keys = {}
-    for name, service in (("mine", False), ("ours", True)):
-        body = {"name": name, "scopes": ["read"], "expires_at": soon, "service_account": service}
-        keys[name] = Caller(owner.http, {"Authorization": f"Bearer {member.created('/v1/api-keys', body)['secret']}"})
-    assert {key.get("/v1/meshes").status_code for key in keys.values()} == {200}
+    mine, ours = key_of(member, "read", name="mine"), key_of(member, "read", name="ours", service_account=True)
+    assert [key.get("/v1/meshes").status_code for key in (mine, ours)] == [200, 200]
     assert owner.delete(f"/v1/members/{member.user_id}").status_code == 204
-    assert keys["mine"].get("/v1/meshes").json()["code"] == "bad_credentials"
-    assert keys["ours"].get("/v1/meshes").status_code == 200
+    assert mine.get("/v1/meshes").json()["code"] == "bad_credentials"
+    assert ours.get("/v1/meshes").status_code == 200
 
 
 def test_a_member_leaves(owner: Member):
@@ -134,9 +124,7 @@ def test_a_member_leaves(owner: Member):
     assert member.get("/v1/auth/session").status_code == 401
 
 
-def test_ownership_is_transferred_with_a_notice(
-    owner: Member, other_owner: Member, mail_settings: None, mail_server: MailServer
-):
+def test_ownership_is_transferred_with_a_notice(owner: Member, other_owner: Member, mailbox: MailServer):
     heir = join(owner, "editor")
     stranger = {"user_id": str(other_owner.user_id), "tenant_name": name_of(owner)}
     assert owner.post("/v1/ownership-transfers", json=stranger).json()["code"] == "member_unknown"
@@ -148,14 +136,12 @@ def test_ownership_is_transferred_with_a_notice(
     again = {"user_id": str(heir.user_id), "tenant_name": name_of(owner)}
     assert heir.post("/v1/ownership-transfers", json=again).json()["code"] == "already_owner"
     outbox.deliver_due()
-    assert sorted(to for (to,), _ in mail_server.got) == sorted([owner.email, heir.email])
+    assert sorted(to for (to,), _ in mailbox.got) == sorted([owner.email, heir.email])
 
 
 def test_a_person_switches_between_tenants(owner: Member, other_owner: Member):
     mesh = other_owner.created("/v1/meshes", {"name": "theirs"})
-    body = {"email": owner.email, "role": "viewer", "delivery": "link"}
-    token = other_owner.created("/v1/invitations", body)["link"].partition("#token=")[2]
-    assert owner.post("/v1/invitations/accept", json={"token": token}).status_code == 200
+    accept_too(other_owner, owner)
     listed = {item["id"]: item for item in owner.get("/v1/tenants").json()["items"]}
     assert {item["role"] for item in listed.values()} == {"owner", "viewer"}
     assert listed[str(owner.tenant_id)]["is_current"]
@@ -177,7 +163,7 @@ def test_a_tenant_is_renamed(owner: Member, other_owner: Member):
     assert (taken.status_code, taken.json()["code"]) == (409, "tenant_name_taken")
 
 
-def test_people_create_tenants_where_the_operator_allows_it(owner: Member, set_to: Callable[..., None]):
+def test_people_create_tenants_where_the_operator_allows_it(owner: Member, set_to: SetTo):
     name = f"New {uuid4().hex[:8]}"
     assert code_of(owner.post("/v1/tenants", json={"name": name})) == (403, "tenant_creation_off")
     assert owner.get("/v1/tenants").json()["may_create"] is False

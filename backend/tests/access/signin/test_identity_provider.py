@@ -19,10 +19,9 @@ from sinemora.kit import special_networks
 from tests.access.signin.conftest import actions, attempt, mails
 from tests.access.signin.provider import SECRET, Provider, running
 from tests.access.signin.test_single_sign_on import REDIRECT, callback, failure, inside, person, sign_in, start
-from tests.api_clients import Caller, Member, code_of, join
+from tests.api_clients import Caller, Member, SetTo, accept_too, body_of, code_of, join, key_of
 from tests.api_clients import sign_in as by_password
 from tests.dns_server import DnsServer, dns_server
-from tests.expiry import in_a_month
 from tests.mail_server import MailServer, serve
 from tests.statements import execute, scalar
 
@@ -46,7 +45,7 @@ def free_domains(http: Any) -> None:
 
 
 @pytest.fixture
-def allowed(secret_key: None, set_to: Callable[..., None]) -> None:
+def allowed(secret_key: None, set_to: SetTo) -> None:
     """Settings of an operator who lets tenants have providers on this machine."""
     set_to(public_url="http://127.0.0.1:8420", receiver_networks="127.0.0.0/8")
 
@@ -65,16 +64,13 @@ def body(provider: Provider, **fields: Any) -> dict[str, Any]:
 
 
 def set_provider(owner: Member, provider: Provider, **fields: Any) -> dict[str, Any]:
-    answer = owner.put(PATH, json=body(provider, **fields))
-    assert answer.status_code == 200, answer.text
-    return dict(answer.json())
+    return body_of(owner.put(PATH, json=body(provider, **fields)))
 
 
 def verify(owner: Member, server: DnsServer, domain: str = DOMAIN) -> None:
     row = owner.created(f"{PATH}/domains", {"domain": domain})
     server.records[domain] = ["v=spf1 -all", row["record"]]
-    answer = owner.post(f"{PATH}/domains/{row['id']}/verify")
-    assert answer.status_code == 200, answer.text
+    body_of(owner.post(f"{PATH}/domains/{row['id']}/verify"))
 
 
 def worker(**claims: Any) -> dict[str, Any]:
@@ -118,7 +114,7 @@ def test_a_domain_belongs_to_one_tenant(owner: Member, other_owner: Member, dns_
 
 
 def test_a_domain_ends_a_week_after_its_record(
-    owner: Member, other_owner: Member, dns_server: DnsServer, mail_settings: None, mail_server: MailServer
+    owner: Member, other_owner: Member, dns_server: DnsServer, mailbox: MailServer
 ):
     verify(owner, dns_server)
     record, now = dns_server.records[DOMAIN], datetime.now(UTC)
@@ -131,12 +127,12 @@ def test_a_domain_ends_a_week_after_its_record(
         return row["verified_at"] is not None, row["missing_since"] is not None
 
     assert state(1.1, []) == (True, True)
-    assert "sinemora-verification=" in str(mails(mail_server)[0].get_content())
+    assert "sinemora-verification=" in str(mails(mailbox)[0].get_content())
     assert state(3.2, record) == (True, False)
     assert state(5.3, []) == (True, True)
     assert state(13.4, dns.rcode.SERVFAIL) == (True, True)
     assert state(14.5, []) == (False, False)
-    assert len(mails(mail_server)) == 2
+    assert len(mails(mailbox)) == 2
     assert "sign_in_domain.ended" in actions(owner)
     verify(other_owner, dns_server)
 
@@ -234,7 +230,7 @@ def test_a_test_says_in_words_what_is_wrong(
     assert words in owner.post(f"{PATH}/tests").json()["error"]
 
 
-def test_a_test_of_real_providers(owner: Member, process: Provider, allowed: None, set_to: Callable[..., None]):
+def test_a_test_of_real_providers(owner: Member, process: Provider, allowed: None, set_to: SetTo):
     set_provider(owner, process)
     assert owner.post(f"{PATH}/tests").json() == {"error": None}
     set_provider(owner, process, client_secret="another")
@@ -272,9 +268,8 @@ def test_a_provider_that_hangs_holds_few_threads():
 
 def test_people_of_the_domain_get_in_by_the_provider(client: Caller, owner: Member, provider: Provider):
     assert client.get("/v1/auth/provider", params={"domain": DOMAIN}).json() == {"name": None, "of_domain": True}
-    assert (
-        failure(client.get("/v1/auth/provider/start?domain=else.example", follow_redirects=False)) == "provider_unknown"
-    )
+    refused = client.get("/v1/auth/provider/start?domain=else.example", follow_redirects=False)
+    assert failure(refused) == "provider_unknown"
     claims = worker(groups=["sre", "leads"], name="Ana Lima")
     del claims["email_verified"]  # as some providers have it
     member = enter(client, provider, claims, "ana")
@@ -292,12 +287,12 @@ def test_people_of_the_domain_get_in_by_the_provider(client: Caller, owner: Memb
 
 
 def test_a_person_without_a_password_sets_one_by_mail_for_other_tenants(
-    mail_settings: None, mail_server: MailServer, client: Caller, provider: Provider
+    mailbox: MailServer, client: Caller, provider: Provider
 ):
     claims = worker()
     enter(client, provider, claims, "passwordless")
     passwords.send_reset(claims["email"])
-    assert "/reset-password#" in str(mails(mail_server)[0].get_content())
+    assert "/reset-password#" in str(mails(mailbox)[0].get_content())
 
 
 @pytest.mark.parametrize("claims", [{"email": "ana@else.example"}, {"email_verified": False}, {"email": None}])
@@ -311,7 +306,7 @@ def test_a_provider_vouches_for_its_domains_alone(
 
 
 def test_the_owner_of_a_provider_gains_nothing_of_a_person_beyond_the_tenant(
-    client: Caller, owner: Member, make_owner: Callable[[], Member], provider: Provider, set_to: Callable[..., None]
+    client: Caller, owner: Member, make_owner: Callable[[], Member], provider: Provider, set_to: SetTo
 ):
     """Threat: `owner` runs a provider and has it claim the address of `victim`, who owns another tenant.
 
@@ -361,7 +356,7 @@ def test_with_single_sign_on_required_members_get_in_by_the_provider_alone(
         return caller.put("/v1/sign-in-policy", json={"single_sign_on_required": required})
 
     member, admin, elsewhere = join(owner, "editor"), join(owner, "admin"), make_owner()
-    key = owner.created("/v1/api-keys", {"name": "ci", "scopes": ["read"], "expires_at": in_a_month()})["secret"]
+    key = key_of(owner, "read")
     assert code_of(require(owner)) == (409, "identity_provider_untried")
     guest = enter(client, provider, worker(email=member.email), "member")
     assert code_of(require(admin)) == (403, "not_allowed")
@@ -370,11 +365,10 @@ def test_with_single_sign_on_required_members_get_in_by_the_provider_alone(
     assert code_of(attempt(client, member.email)) == (403, "single_sign_on_required")
     assert guest.get("/v1/meshes").status_code == 200
     assert owner.get("/v1/meshes").status_code == by_password(client.http, owner.email).get("/v1/meshes").status_code
-    assert Caller(client.http, {"Authorization": f"Bearer {key}"}).get("/v1/meshes").status_code == 200
+    assert key.get("/v1/meshes").status_code == 200
     assert code_of(owner.delete(PATH)) == (409, "identity_provider_required")
     # A person of another tenant accepts an invitation as before, and is not let in from there.
-    link = owner.created("/v1/invitations", {"email": elsewhere.email, "role": "viewer", "delivery": "link"})["link"]
-    assert elsewhere.post("/v1/invitations/accept", json={"token": link.partition("#token=")[2]}).status_code == 200
+    accept_too(owner, elsewhere)
     assert code_of(elsewhere.post(f"/v1/tenants/{owner.tenant_id}/switch")) == (403, "single_sign_on_required")
     assert by_password(client.http, elsewhere.email).tenant_id == elsewhere.tenant_id
     assert require(owner, False).status_code == 200
@@ -384,22 +378,15 @@ def test_with_single_sign_on_required_members_get_in_by_the_provider_alone(
 
 
 def test_whom_the_provider_no_longer_knows_is_out(client: Caller, owner: Member, provider: Provider):
-    def key_of(member: Member) -> Caller:
-        sent = {"name": f"k{uuid4()}", "scopes": ["read"], "expires_at": in_a_month()}
-        return Caller(client.http, {"Authorization": f"Bearer {member.created('/v1/api-keys', sent)['secret']}"})
-
     claims = worker(groups=["leads"])
     member = enter(client, provider, claims, "leaver")
-    key = key_of(member)
+    key = key_of(member, "read")
     execute("UPDATE memberships SET confirmed_at = now() - interval '31 days' WHERE subject = 'leaver'")
-    for caller in (member, key):
-        assert caller.get("/v1/meshes").status_code == 401
+    assert [caller.get("/v1/meshes").status_code for caller in (member, key)] == [401, 401]
     member = enter(client, provider, claims, "leaver")
-    for caller in (member, key):
-        assert caller.get("/v1/meshes").status_code == 200
+    assert [caller.get("/v1/meshes").status_code for caller in (member, key)] == [200, 200]
     assert failure(sign_in(client, provider, claims | {"groups": []}, "leaver", domain=DOMAIN)) == "provider_no_role"
-    for caller in (member, key):
-        assert caller.get("/v1/meshes").status_code == 401
+    assert [caller.get("/v1/meshes").status_code for caller in (member, key)] == [401, 401]
     assert claims["email"] not in owner.get("/v1/members").text
     assert "member.removed" in actions(owner)
 
@@ -445,7 +432,7 @@ def test_a_change_in_the_middle_of_a_sign_in_ends_it(client: Caller, owner: Memb
 
 
 def test_the_provider_of_the_installation_respects_a_tenant_that_has_its_own(
-    client: Caller, owner: Member, provider: Provider, set_to: Callable[..., None]
+    client: Caller, owner: Member, provider: Provider, set_to: SetTo
 ):
     enter(client, provider, worker(), "first")
     execute("UPDATE tenants SET single_sign_on_required = true WHERE id = :id", {"id": owner.tenant_id})

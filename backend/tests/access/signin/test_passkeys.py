@@ -1,6 +1,6 @@
 """Passkeys: created in an account, a second factor, a confirmation, and a sign-in without a password."""
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,14 +8,14 @@ from httpx2 import Response
 
 from tests.access.signin.authenticator import Authenticator
 from tests.access.signin.conftest import actions, attempt, browser, pending
-from tests.api_clients import Caller, Member, body_of, code_of
+from tests.api_clients import Caller, Member, SetTo, body_of, code_of
 from tests.statements import execute
 
 ORIGIN = "https://sinemora.example.com"
 
 
 @pytest.fixture(autouse=True)
-def public_url(servers: Any, set_to: Callable[..., None]) -> None:
+def public_url(servers: Any, set_to: SetTo) -> None:
     """The address of the installation, which passkeys are bound to."""
     set_to(public_url=ORIGIN)
 
@@ -40,9 +40,7 @@ def prove(caller: Caller, key: Authenticator, path: str = "/v1/auth/passkey") ->
 
 
 def test_the_first_passkey_comes_with_recovery_codes(owner: Member, key: Authenticator):
-    answer = add(owner, key)
-    assert answer.status_code == 201, answer.text
-    body = answer.json()
+    body = body_of(add(owner, key))
     assert (body["passkey"]["name"], body["passkey"]["rp_id"]) == ("Laptop", "sinemora.example.com")
     assert len(body["recovery_codes"]) == 10
     assert add(owner, Authenticator(ORIGIN), "Phone").json()["recovery_codes"] is None
@@ -53,16 +51,14 @@ def test_the_first_passkey_comes_with_recovery_codes(owner: Member, key: Authent
 
 
 def test_a_passkey_signs_in_without_a_password_whatever_strangers_try(
-    client: Caller, owner: Member, key: Authenticator, set_to: Callable[..., None]
+    client: Caller, owner: Member, key: Authenticator, set_to: SetTo
 ):
     set_to(sign_in_attempts="1")
     add(owner, key)
     for n in range(11):
         forged = key.use(options(client)) | {"id": f"unknown{n}"}
         assert client.post("/v1/auth/passkey", json={"credential": forged}).status_code == 401
-    answer = prove(client, key)
-    assert answer.status_code == 200, answer.text
-    session = browser(client, answer).get("/v1/account/sessions").json()["items"][0]
+    session = browser(client, prove(client, key)).get("/v1/account/sessions").json()["items"][0]
     assert (session["method"], session["second_factor"]) == ("passkey", True)
 
 
@@ -74,7 +70,6 @@ def test_a_passkey_is_the_second_factor(client: Caller, owner: Member, key: Auth
     asked = options(step)
     assert [allowed["id"] for allowed in asked["allowCredentials"]] == [key.create(_creation(asked))["id"]]
     answer = prove(step, key, "/v1/auth/second-factor/passkey")
-    assert answer.status_code == 200, answer.text
     assert browser(client, answer).get("/v1/meshes").status_code == 200
 
 
@@ -82,12 +77,19 @@ def _creation(asked: dict[str, Any]) -> dict[str, Any]:
     return {**asked, "user": {"id": ""}, "rp": {"id": asked["rpId"]}}
 
 
-def test_without_a_verified_user_a_passkey_does_not_replace_the_password(
-    client: Caller, owner: Member, key: Authenticator
-):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"verifies": False},  # without a verified user a passkey does not replace the password
+        {"origin": "https://sinemora.example.com.evil.example"},
+        {"key": Authenticator(ORIGIN).key},
+        {"count": 0},  # a copy whose counter is behind
+    ],
+)
+def test_a_passkey_that_is_not_as_it_was_is_refused(client: Caller, owner: Member, key: Authenticator, changes):
     add(owner, key)
-    key.verifies = False
-    assert code_of(prove(client, key)) == (401, "passkey_refused")
+    assert prove(client, key).status_code == 200
+    assert code_of(prove(client, replace(key, **changes))) == (401, "passkey_refused")
 
 
 def test_a_proof_is_valid_once(client: Caller, owner: Member, key: Authenticator):
@@ -104,24 +106,8 @@ def test_a_challenge_ends_after_five_minutes(client: Caller, owner: Member, key:
     assert client.post("/v1/auth/passkey", json={"credential": proof}).status_code == 401
 
 
-def test_a_page_of_another_origin_gets_nowhere(client: Caller, owner: Member, key: Authenticator):
-    add(owner, key)
-    key.origin = "https://sinemora.example.com.evil.example"
-    assert prove(client, key).status_code == 401
+def test_a_page_of_another_origin_adds_no_passkey(owner: Member):
     assert add(owner, Authenticator("https://evil.example")).json()["code"] == "passkey_refused"
-
-
-def test_another_key_with_the_same_id_is_refused(client: Caller, owner: Member, key: Authenticator):
-    add(owner, key)
-    forged = Authenticator(ORIGIN, id=key.id, user_handle=key.user_handle, count=key.count)
-    assert prove(client, forged).status_code == 401
-
-
-def test_a_copied_authenticator_is_noticed_by_its_counter(client: Caller, owner: Member, key: Authenticator):
-    add(owner, key)
-    assert prove(client, key).status_code == 200
-    key.count -= 1
-    assert prove(client, key).status_code == 401
 
 
 def test_the_passkey_of_another_person_is_no_second_factor(
@@ -204,12 +190,12 @@ def test_a_proof_with_a_broken_part_is_refused(
     ],
 )
 def test_the_relying_party_is_the_host_of_the_installation(
-    client: Caller, owner: Member, set_to: Callable[..., None], url: str, rp_id: str
+    client: Caller, owner: Member, set_to: SetTo, url: str, rp_id: str
 ):
     set_to(public_url=url)
     assert options(client)["rpId"] == rp_id
 
 
-def test_an_address_has_no_passkeys(client: Caller, owner: Member, set_to: Callable[..., None]):
+def test_an_address_has_no_passkeys(client: Caller, owner: Member, set_to: SetTo):
     set_to(public_url="http://192.0.2.7:8420")
     assert code_of(client.post("/v1/auth/passkey-options")) == (409, "passkeys_unavailable")

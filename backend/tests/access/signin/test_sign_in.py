@@ -1,7 +1,6 @@
 """Signing in and out as a browser does."""
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -9,18 +8,17 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from redis import Redis
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from sinemora.access.signin import throttle
 from sinemora.access.tenants.access import CSRF_COOKIE, DEVICE_COOKIE, SESSION_COOKIE, cookie_name
 from sinemora.access.tenants.tasks import sweep
 from sinemora.kit import security
 from sinemora.kit.config import settings
-from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.access.signin.conftest import attempt
-from tests.api_clients import PASSWORD, Caller, Member
-from tests.statements import execute, scalar
+from tests.access.signin.conftest import attempt, known_device
+from tests.api_clients import PASSWORD, Caller, Member, SetTo
+from tests.statements import execute, rows, scalar
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -41,7 +39,7 @@ def test_signing_in_opens_a_session(client: Caller, owner: Member):
     assert owner.get("/v1/auth/session").json()["tenant"]["id"] == str(owner.tenant_id)
 
 
-def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: Member, set_to: Callable[..., None]):
+def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: Member, set_to: SetTo):
     set_to(cookie_secure="true")
     set_to(public_url="https://sinemora.example.com")
     opened = attempt(client, owner.email)
@@ -59,9 +57,7 @@ def test_behind_https_no_other_host_can_set_the_cookies(client: Caller, owner: M
     assert account == [200, 401]
 
 
-def test_installations_on_other_ports_of_a_host_leave_the_session_alone(
-    client: Caller, owner: Member, set_to: Callable[..., None]
-):
+def test_installations_on_other_ports_of_a_host_leave_the_session_alone(client: Caller, owner: Member, set_to: SetTo):
     jar: dict[str, str] = {}
     for port in (8420, 9420):
         set_to(public_url=f"http://127.0.0.1:{port}")
@@ -97,7 +93,7 @@ def test_an_unknown_user_costs_a_hash_too(client: Caller, owner: Member, monkeyp
     assert hashed[0] == hashed[1]
 
 
-def test_success_is_not_counted(client: Caller, owner: Member, set_to: Callable[..., None]):
+def test_success_is_not_counted(client: Caller, owner: Member, set_to: SetTo):
     set_to(sign_in_attempts="1")
     assert [attempt(client, owner.email).status_code for _ in range(12)] == [200] * 12
 
@@ -126,9 +122,7 @@ def test_guessing_from_everywhere_is_throttled_too(database: Engine, redis: Redi
         throttle.begin("owner@sinemora.example", "203.0.113.9")
 
 
-def test_an_office_with_many_failures_still_signs_in(
-    client: Caller, owner: Member, other_owner: Member, set_to: Callable[..., None]
-):
+def test_an_office_with_many_failures_still_signs_in(client: Caller, owner: Member, other_owner: Member, set_to: SetTo):
     set_to(sign_in_attempts="2")
     for n in range(30):
         attempt(client, f"{n}@sinemora.example", "wrong password")
@@ -164,25 +158,21 @@ def test_a_csrf_token_of_another_session_does_not_fit(owner: Member, other_owner
 
 
 def test_neither_passwords_nor_cookies_are_kept(owner: Member):
-    with system_session() as session:
-        users = session.scalars(text("SELECT password_hash FROM users")).all()
-        sessions = session.scalars(text("SELECT row_to_json(s)::text FROM sessions s")).all()
-    assert all(user.startswith("$argon2id$") for user in users)
+    assert all(user.startswith("$argon2id$") for (user,) in rows("SELECT password_hash FROM users"))
     secret = owner.cookies[cookie_name(SESSION_COOKIE)]
-    assert all(secret not in row and secret.encode().hex() not in row for row in sessions)
+    for (session,) in rows("SELECT row_to_json(s)::text FROM sessions s"):
+        assert not any(form in session for form in (secret, secret.encode().hex()))
 
 
-def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Member, set_to: Callable[..., None]):
-    opened = attempt(client, owner.email)
-    cookie = f"{cookie_name(DEVICE_COOKIE)}={opened.cookies[cookie_name(DEVICE_COOKIE)]}"
+def test_a_known_browser_is_not_locked_out_by_others(client: Caller, owner: Member, set_to: SetTo):
     set_to(sign_in_attempts="2")
     while attempt(client, owner.email, "wrong password").status_code != 429:
         pass
-    assert attempt(client, owner.email, Cookie=cookie).status_code == 200
+    assert attempt(client, owner.email, **known_device(owner)).status_code == 200
     assert attempt(client, owner.email).status_code == 429
 
 
-def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, set_to: Callable[..., None]):
+def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, set_to: SetTo):
     set_to(sign_in_attempts="2")
     device = cookie_name(DEVICE_COOKIE)
     statuses = [
@@ -191,7 +181,7 @@ def test_a_made_up_device_counts_as_a_stranger(client: Caller, owner: Member, se
     assert statuses == [401, 401, 429, 429]
 
 
-def test_the_audit_log_has_sign_ins(client: Caller, owner: Member, set_to: Callable[..., None]):
+def test_the_audit_log_has_sign_ins(client: Caller, owner: Member, set_to: SetTo):
     set_to(sign_in_attempts="2")
     for _ in range(4):
         attempt(client, owner.email, "wrong password")
@@ -205,7 +195,7 @@ def test_the_audit_log_has_sign_ins(client: Caller, owner: Member, set_to: Calla
 
 
 def test_200_waiting_sign_ins_keep_no_thread_from_other_requests(
-    client: Caller, owner: Member, redis: Redis, monkeypatch: pytest.MonkeyPatch, set_to: Callable[..., None]
+    client: Caller, owner: Member, redis: Redis, monkeypatch: pytest.MonkeyPatch, set_to: SetTo
 ):
     """Hashing is held up here until a reader has its answer; 200 sign-ins wait for it meanwhile."""
     answered, hashing = threading.Event(), threading.Semaphore(0)

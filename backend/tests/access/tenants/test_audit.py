@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from sinemora.access.tenants import audit_export
-from tests.access.tenants.test_access import key_of
-from tests.api_clients import Member
+from tests.api_clients import Member, key_of
 
 
 def entries(owner: Member, **query: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = owner.get("/v1/audit-entries", params=query).json()["items"]
-    return found
+    return owner.get("/v1/audit-entries", params=query).json()["items"]
 
 
 def test_every_change_has_its_values_before_and_after(owner: Member):

@@ -11,7 +11,7 @@ from sinemora.kit import service_plans
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.rate_quota import RateQuotas
-from tests.api_clients import enrol
+from tests.api_clients import MeshWorld, enrol
 from tests.measurements.reports import report_of, send, window_start
 from tests.measurements.worlds import simple
 
@@ -73,8 +73,7 @@ def test_a_mesh_that_would_be_too_large_or_too_fine_is_refused(owner, make_mesh,
     assert owner.patch(f"/v1/meshes/{mesh.id}", json={"window_s": 20}).status_code == 200
 
 
-def test_what_is_there_stays_when_the_quota_shrinks(owner, make_mesh, allow):
-    mesh = make_mesh(owner, 3)
+def test_what_is_there_stays_when_the_quota_shrinks(owner, mesh: MeshWorld, allow):
     allow(vms=1, paths=0, windows_per_s=0)
     assert owner.patch(f"/v1/meshes/{mesh.id}", json={"rate_hz": 4}).status_code == 200
     assert owner.get(f"/v1/meshes/{mesh.id}/matrix").status_code == 200
@@ -91,8 +90,7 @@ def test_two_at_once_do_not_pass_together(owner, make_mesh, allow):
     assert sorted(answers) == [201] * 3 + [403] * 5
 
 
-def test_a_tenant_that_reports_more_than_it_may_is_told_when_to_come_back(owner, make_mesh, allow):
-    mesh = make_mesh(owner, 3)
+def test_a_tenant_that_reports_more_than_it_may_is_told_when_to_come_back(mesh: MeshWorld, allow):
     allow(windows_per_s=0.01)  # 1.2 windows in two minutes, and one report makes four
     peers = {agent.vm_key: simple(50_000) for agent in mesh.agents[1:]}
     assert send(mesh.agents[0], report_of(mesh.key, peers, window_start(2))).status_code == 204
