@@ -1,6 +1,6 @@
 """A mesh whose agents report window by window; servers for notifications."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,12 +15,14 @@ from sinemora.alerts.rules import service as rules
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit.db import tenant_session
 from tests.alerts.notifications.servers import Hooks
-from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, SetTo
 from tests.mail_server import serve
 from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import Raw, simple
 
 QUIET_NS = 200_000
+Slow = dict[tuple[int, int], int]
+"""One-way delays, ns, of paths by the numbers of source and target."""
 
 
 @dataclass
@@ -30,7 +32,7 @@ class Watched:
     """
 
     world: MeshWorld
-    slow: dict[tuple[int, int], int] = field(default_factory=dict)
+    slow: Slow = field(default_factory=dict)
     lossy: set[frozenset[int]] = field(default_factory=set)
     unmeasured: set[frozenset[int]] = field(default_factory=set)
     started_at_s: int = field(default_factory=lambda: window_start(120))
@@ -39,8 +41,12 @@ class Watched:
     def owner(self) -> Member:
         return self.world.owner
 
-    def report(self, windows: int = 1, *, leave_out: tuple[int, ...] = ()) -> int:
-        """Report windows from all agents, those of an agent together; return the end of the last (Unix s)."""
+    def report(self, windows: int = 1, *, slow: Slow | None = None, leave_out: tuple[int, ...] = ()) -> int:
+        """Report windows from all agents, those of an agent together; return the end of the last (Unix s).
+
+        `slow` are the slow paths from now on; without it they stay.
+        """
+        self.slow = self.slow if slow is None else slow
         starts = [self.started_at_s + 10 * n for n in range(windows)]
         sent_together(
             self.world.key,
@@ -72,38 +78,62 @@ class Watched:
             rules.create_default_rules(session, self.world.id)
             return evaluator.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
 
-    def window(self, **options: Any) -> Any:
+    def window(self, slow: Slow | None = None, **options: Any) -> Any:
         """Report and evaluate a window."""
-        return self.evaluate(self.report(**options))
+        return self.evaluate(self.report(slow=slow, **options))
 
-    def windows(self, count: int) -> Any:
+    def windows(self, count: int, slow: Slow | None = None) -> Any:
         """Report windows, and evaluate them one after the other; return the result of the last."""
-        ended_at_s = self.report(count)
+        ended_at_s = self.report(count, slow=slow)
         return [self.evaluate(ended_at_s - 10 * back) for back in reversed(range(count))][-1]
 
-    def calm(self, still_slow: dict[tuple[int, int], int] | None = None) -> None:
+    def calm(self, still_slow: Slow | None = None) -> None:
         """Report windows until incidents about other paths have ended: after 20 s without them, not 180.
 
         `test_slow_egress_is_one_incident_until_it_ends` waits for all; most of the time of a test would pass with it.
         """
-        self.slow = still_slow or {}
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(tracking, "SETTLED_S", 20)
-            self.windows(11)
+            self.windows(11, still_slow or {})
 
     def rules(self) -> list[dict[str, Any]]:
         """Return the enabled rules."""
         rows = self.owner.get("/v1/alert-rules", params={"mesh_id": str(self.world.id)}).json()["items"]
         return [rule for rule in rows if rule["enabled"]]
 
+    def add_rule(self, name: str, condition: dict[str, Any], **fields: Any) -> dict[str, Any]:
+        """Create a rule of the mesh."""
+        body = {"mesh_id": str(self.world.id), "name": name, "condition": condition, **fields}
+        return self.owner.created("/v1/alert-rules", body)
+
+    def preview(self, source: int, target: int, condition: dict[str, Any], **fields: Any) -> dict[str, Any]:
+        """Preview a rule on a path between two VMs by their numbers; return the result or the problem."""
+        ends = {f"{end}_id": str(self.world.agents[vm].vm_id) for end, vm in (("source", source), ("target", target))}
+        body = {"mesh_id": str(self.world.id), "name": "preview", "condition": condition, **ends, **fields}
+        return self.owner.post("/v1/alert-rule-previews", json=body).json()
+
+    def add_application(self, name: str, *vms: str, **fields: Any) -> dict[str, Any]:
+        """Create an application whose first task, on the first VM, is the root."""
+        tasks = [{"vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+        body = {"name": name, "mesh": self.world.name, "curve": "memcached-server", "tasks": tasks, **fields}
+        return self.owner.created("/v1/applications", body)
+
+    def incident(self) -> dict[str, Any]:
+        """Return the only incident, with all of its details."""
+        (found,) = self.incidents()
+        return self.whole(found)
+
+    def whole(self, incident: dict[str, Any]) -> dict[str, Any]:
+        """Return an incident of the list with all of its details."""
+        return self.owner.get(f"/v1/incidents/{incident['id']}").json()
+
     def incidents(self, **params: Any) -> list[dict[str, Any]]:
         """Return the incidents of the list."""
-        incidents: list[dict[str, Any]] = self.owner.get("/v1/incidents", params=params).json()["items"]
-        return incidents
+        return self.owner.get("/v1/incidents", params=params).json()["items"]
 
 
 @pytest.fixture
-def watched(owner: Member, make_mesh: Callable[..., MeshWorld]) -> Watched:
+def watched(owner: Member, make_mesh: MakeMesh) -> Watched:
     """Six VMs in three zones under one rule: above 1 ms in two of three windows."""
     return watch(owner, make_mesh(owner, 6))
 
@@ -116,22 +146,21 @@ def watch(owner: Member, world: MeshWorld) -> Watched:
     with tenant_session(owner.tenant_id) as session:
         rules.create_default_rules(session, world.id)
         session.execute(update(AlertRule).where(AlertRule.mesh_id == world.id).values(enabled=False))
-    owner.created(
-        "/v1/alert-rules",
-        {
-            "mesh_id": str(world.id),
-            "name": "Above a millisecond",
-            "condition": {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1_000_000},
-            "runbook_url": "https://runbooks.example/slow",
-        },
-    )
+    condition = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1_000_000}
+    mesh.add_rule("Above a millisecond", condition, runbook_url="https://runbooks.example/slow")
     return mesh
 
 
 SLOW_NS = 5_000_000
 
 
-def egress(watched: Watched, vm: int) -> dict[tuple[int, int], int]:
+def silence_of(label: str, value: str, comment: str = "known") -> dict[str, Any]:
+    """Return the body of a silence that does not end."""
+    matchers = [{"label": label, "value": value}]
+    return {"comment": comment, "matchers": matchers, "ends_at": "2099-01-01T00:00:00Z"}
+
+
+def egress(watched: Watched, vm: int) -> Slow:
     return {(vm, other): SLOW_NS for other in range(len(watched.world.agents)) if other != vm}
 
 
@@ -156,6 +185,6 @@ def hooks() -> Iterator[Hooks]:
 
 
 @pytest.fixture
-def local(set_to: Callable[..., None], mail_settings: None) -> None:
+def local(set_to: SetTo, mail_settings: None) -> None:
     """Settings with local receivers, a secret key and a mail server."""
     set_to(receiver_networks="127.0.0.0/8")

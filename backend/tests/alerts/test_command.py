@@ -17,8 +17,7 @@ from tests.alerts.conftest import Watched, egress
 @pytest.fixture
 def run_command(watched: Watched, online: Any) -> Any:
     """Return `online`, where the mesh has one incident."""
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
+    watched.windows(2, egress(watched, 2))
     return online
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sinemora.alerts.matchers import matches
-from tests.alerts.conftest import Watched, egress
+from tests.alerts.conftest import Watched, egress, silence_of
 from tests.api_clients import Caller, Member
 
 ANY = {"If-Match": "*"}
@@ -16,9 +16,8 @@ def change(owner: Caller, path: str, **fields: Any) -> None:
     assert answer.is_success, answer.text
 
 
-def silenced(owner: Member, *matchers: dict[str, str]) -> str:
-    body = {"comment": "known", "matchers": list(matchers), "ends_at": "2099-01-01T00:00:00Z"}
-    return str(owner.created("/v1/silences", body)["id"])
+def silenced(owner: Member, label: str, value: str) -> str:
+    return str(owner.created("/v1/silences", silence_of(label, value))["id"])
 
 
 def values(owner: Member, silence: str) -> list[str]:
@@ -32,9 +31,8 @@ def of(owner: Member, kind: str, name: str) -> Any:
 
 def test_a_silence_means_the_same_vm_after_its_rename(watched: Watched):
     owner = watched.owner
-    silence = silenced(owner, {"label": "vm", "value": "c-1"})
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
+    silence = silenced(owner, "vm", "c-1")
+    watched.windows(2, egress(watched, 2))
     change(owner, f"/v1/vms/{of(owner, 'vms', 'c-1')['id']}", name='database \u00e9"1')
     watched.windows(1)
     assert values(owner, silence) == ['database \u00e9"1']
@@ -63,16 +61,16 @@ def test_of_two_zones_of_one_name_the_id_means_one(watched: Watched):
     owner = watched.owner
     zone = of(owner, "zones", "c")
     owner.created("/v1/zones", {"provider": "other", "region": "r", "name": "c"})
-    body = {"comment": "known", "ends_at": "2099-01-01T00:00:00Z"}
-    by_name, by_id = ([{"label": "zone", "value": value}] for value in ("c", zone["id"]))
-    notes = owner.post("/v1/silence-previews", json=body | {"matchers": by_name}).json()["notes"]
-    assert notes == ["2 zones are named c: it means all of them. The id of a zone means that one."]
-    assert owner.post("/v1/silence-previews", json=body | {"matchers": by_id}).json()["notes"] == []
-    kept, exact = silenced(owner, *by_name), silenced(owner, *by_id)
+    by_name, by_id = (
+        owner.post("/v1/silence-previews", json=silence_of("zone", value)).json()["notes"]
+        for value in ("c", zone["id"])
+    )
+    assert by_name == ["2 zones are named c: it means all of them. The id of a zone means that one."]
+    assert by_id == []
+    kept, exact = silenced(owner, "zone", "c"), silenced(owner, "zone", zone["id"])
     change(owner, f"/v1/zones/{zone['id']}", name="z")
     assert (values(owner, kept), values(owner, exact)) == (["c"], [zone["id"]])
-    watched.slow = egress(watched, 4)
-    watched.windows(2)
+    watched.windows(2, egress(watched, 4))
     assert [one["silenced_by"] for one in watched.incidents()] == ["silence: known"]
 
 

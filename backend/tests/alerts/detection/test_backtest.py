@@ -1,7 +1,6 @@
 """Back-tests of a rule on stored windows and minutes."""
 
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,18 +11,16 @@ from sinemora.kit.db import system_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
-from tests.api_clients import Member
-from tests.statements import execute, scalar
+from tests.api_clients import Member, SetTo
+from tests.statements import execute
 
 SLOW = {"kind": "threshold", "above": 1_000_000}
 
 
 def back_test(owner: Member, body: dict[str, Any]) -> dict[str, Any]:
-    job = owner.post("/v1/alert-back-tests", json=body)
-    assert job.status_code == 202, job.text
-    run(owner.tenant_id, job.json()["id"])
-    result: dict[str, Any] = owner.get(f"/v1/jobs/{job.json()['id']}").json()["result"]
-    return result
+    job = owner.created("/v1/alert-back-tests", body)
+    run(owner.tenant_id, job["id"])
+    return owner.get(f"/v1/jobs/{job['id']}").json()["result"]
 
 
 def question(watched: Watched, condition: dict[str, Any], hours: int = 1, **fields: Any) -> dict[str, Any]:
@@ -32,22 +29,20 @@ def question(watched: Watched, condition: dict[str, Any], hours: int = 1, **fiel
 
 def test_a_back_test_replays_stored_windows(watched: Watched):
     watched.started_at_s = int(time.time()) // 10 * 10 - 200
-    watched.slow = egress(watched, 3)
-    watched.report(3)
+    watched.report(3, slow=egress(watched, 3))
     result = back_test(watched.owner, question(watched, SLOW))
     assert (result["incidents"], result["found"][0]["culprit"]["suspect"]) == (1, "egress")
     assert (result["by"], watched.incidents()) == ("windows", [])
 
 
-def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, set_to: Callable[..., None]):
+def test_a_back_test_beyond_retention_replays_minutes(watched: Watched, set_to: SetTo):
     set_to(retention_raw_days="1")
     minute = int(time.time()) // 60 * 60 - 300
     watched.slow = egress(watched, 3)
     for at in (minute, minute + 60):
         watched.started_at_s = at
         watched.report(2)
-    tenant_key = scalar("SELECT key FROM tenants WHERE id = :id", {"id": watched.owner.tenant_id})
-    assert roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0
+    assert roll_up_mesh(watched.owner.tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0
     two_minutes_of_two = {"windows_x": 9, "windows_y": 12}
     result = back_test(watched.owner, question(watched, SLOW, 25, **two_minutes_of_two))
     assert (result["by"], result["incidents"]) == ("minutes", 1)
@@ -85,15 +80,12 @@ def test_silence_is_derived_from_stored_windows(watched: Watched):
 
 def test_performance_is_predicted_with_todays_curves(watched: Watched):
     owner = watched.owner
-    tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
-    cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
     body = question(watched, {"kind": "performance"})
     assert "No application" in back_test(owner, body)["notes"][0]
-    owner.created("/v1/applications", cache)
+    watched.add_application("cache", "a-1", "b-1", objective=0.9)
     watched.started_at_s -= 1200
     for at in range(10):
-        watched.slow = {(0, 1): 5_000_000, (1, 0): 5_000_000} if at >= 4 else {}
-        watched.report()
+        watched.report(slow={(0, 1): 5_000_000, (1, 0): 5_000_000} if at >= 4 else {})
     result = back_test(owner, body)
     (incident,) = result["found"]
     assert incident["culprit"]["words"] == "application cache"

@@ -1,6 +1,5 @@
 """Evaluation of due windows: restarts, missed and late windows."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from uuid import UUID, uuid4
@@ -14,25 +13,21 @@ from sinemora.kit.db import tenant_session
 from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress, watch
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MakeMesh, Member
 from tests.statements import execute
 
 SILENT = {"condition": {"kind": "silent"}, "windows_x": 1, "windows_y": 1}
 
 
 def test_state_survives_a_restart_of_the_worker(watched: Watched):
-    watched.slow = egress(watched, 0)
-    watched.window()
+    watched.window(egress(watched, 0))
     evaluator.forget()
     watched.window()
     assert len(watched.incidents()) == 1
 
 
 def test_agents_have_time_to_report_after_a_backend_outage(watched: Watched):
-    watched.owner.created(
-        "/v1/alert-rules",
-        {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT,
-    )
+    watched.add_rule("Silent", **SILENT)
     watched.window()
     back = datetime.now(UTC) + timedelta(hours=1)
     for later_s in (0, 10):
@@ -47,7 +42,7 @@ def test_agents_have_time_to_report_after_a_backend_outage(watched: Watched):
 
 def test_no_agent_is_silent_before_it_could_report_again(watched: Watched, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(presence, "note", lambda: None)
-    watched.owner.created("/v1/alert-rules", {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT)
+    watched.add_rule("Silent", **SILENT)
     watched.window()
     began = datetime.now(UTC)
     # Agents count as silent 40 s after their last report. The API was away for all of that time, or for none of it.
@@ -64,8 +59,7 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
     (rule,) = watched.rules()
     watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
     watched.window()
-    watched.slow = egress(watched, 1)
-    ended_at_s = watched.report()
+    ended_at_s = watched.report(slow=egress(watched, 1))
     stopped = (
         "UPDATE agents SET stopped_at = to_timestamp(:stopped_s), started_at = to_timestamp(:started_s) WHERE id = :id"
     )
@@ -84,7 +78,7 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
 
 @pytest.mark.whole_store
 def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(
-    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
+    owner: Member, make_mesh: MakeMesh, monkeypatch: pytest.MonkeyPatch
 ):
     broken, locked, well = (watch(owner, make_mesh(owner, 3, name=name)) for name in ("broken", "locked", "well"))
     for mesh in (broken, locked, well):
@@ -139,16 +133,13 @@ def test_missed_windows_are_evaluated_in_order_at_their_place(watched: Watched):
     watched.started_at_s -= 400
     watched.window()
     watched.report(12)
-    watched.slow = egress(watched, 1)
-    spike_s = watched.report(3)
-    watched.slow = {}
-    watched.report(10)
+    spike_s = watched.report(3, slow=egress(watched, 1))
+    watched.report(10, slow={})
     tasks.evaluate()  # more windows than are evaluated in one turn
-    (incident,) = watched.incidents()
+    incident = watched.incident()
     opened = datetime.fromisoformat(incident["opened_at"]).timestamp()
     assert spike_s - 20 <= opened <= spike_s
-    timeline = watched.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
-    assert "late" in [entry["kind"] for entry in timeline]
+    assert "late" in [entry["kind"] for entry in incident["timeline"]]
 
 
 @pytest.mark.whole_store
@@ -156,10 +147,8 @@ def test_missed_windows_are_evaluated_in_order_at_their_place(watched: Watched):
 def test_windows_before_the_first_evaluation_of_a_mesh_are_evaluated_unless_they_were_imported(
     watched: Watched, later_s: int, incidents: int
 ):
-    watched.slow = egress(watched, 1)
-    watched.report(3)
-    watched.slow = {}
-    watched.report(3)
+    watched.report(3, slow=egress(watched, 1))
+    watched.report(3, slow={})
     execute("UPDATE probe_frames SET received_at = started_at + make_interval(secs => :s)", {"s": later_s + 11})
     tasks.evaluate()
     assert len(watched.incidents()) == incidents
@@ -183,9 +172,8 @@ def test_a_clock_that_was_stepped_back_stops_no_evaluation(watched: Watched):
 def test_silence_of_all_agents_is_found_by_the_clock_and_path_rules_keep_their_place(
     watched: Watched, reported_s_ago: int
 ):
-    watched.owner.created("/v1/alert-rules", {"mesh_id": str(watched.world.id), "name": "Silent"} | SILENT)
-    watched.slow = egress(watched, 1)
-    ended_at_s = watched.report()
+    watched.add_rule("Silent", **SILENT)
+    ended_at_s = watched.report(slow=egress(watched, 1))
     watched.evaluate(ended_at_s)
     execute("UPDATE agents SET last_report_at = now() - make_interval(secs => :s)", {"s": reported_s_ago})
     execute("UPDATE alert_states SET looked_at = now() - interval '3 min', watched_since = now() - interval '1 h'")
@@ -209,8 +197,7 @@ def test_an_event_mesh_measures_the_paths_of_an_incident_in_every_window_until_i
 
     usual = always_measured(0)
     assert len(usual) < len(names) - 1
-    watched.slow = egress(watched, 0)
-    watched.windows(3)
+    watched.windows(3, egress(watched, 0))
     (incident,) = watched.incidents()
     assert incident["culprit"]["suspect"] == "egress"
     assert always_measured(0) == set(names[1:])

@@ -17,10 +17,7 @@ UNEVEN = [200_000, 210_000, 190_000, 4_000_000]
 
 
 def add_rule(watched: Watched, among: str, **fields: Any) -> dict[str, Any]:
-    condition = {"kind": "fairness", "among": among, "below": 0.883}
-    body = {"mesh_id": str(watched.world.id), "name": f"Uneven {among}", "condition": condition, **fields}
-    made: dict[str, Any] = watched.owner.created("/v1/alert-rules", body)
-    return made
+    return watched.add_rule(f"Uneven {among}", {"kind": "fairness", "among": among, "below": 0.883}, **fields)
 
 
 def report_flows(watched: Watched, trips_ns: list[int], count: int = 8) -> int:
@@ -54,31 +51,26 @@ def evaluated(watched: Watched, ended_s: int) -> None:
     watched.evaluate(ended_s, datetime.fromtimestamp(ended_s, UTC))
 
 
-def whole(watched: Watched, incident: dict[str, Any]) -> dict[str, Any]:
-    read: dict[str, Any] = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
-    return read
-
-
 def test_an_unlucky_flow_is_an_incident_with_the_shares_of_its_path(watched: Watched):
     add_rule(watched, "flows")
     for trips, count in [(UNEVEN, 4)] * 3 + [(EVEN, 8), (UNEVEN, 8), (UNEVEN, 8)]:
         assert watched.incidents() == []  # four exchanges of a flow are too few
         evaluated(watched, report_flows(watched, trips, count))
     # The mean delay of the path is below a millisecond: the other rule does not fire.
-    (incident,) = watched.incidents()
+    incident = watched.incident()
     assert (incident["title"], incident["paths"]) == ("shares of the flows of a path: uneven", 2)
     assert incident["culprit"] == {
         "suspect": "flow_shares", "at": None, "other": None, "words": "shares of the flows of a path",
     }  # fmt: skip
-    read = whole(watched, incident)
-    evidence = read["evidence"]["fairness"]
+    evidence = incident["evidence"]["fairness"]
     shares = [1e9 / trip for trip in UNEVEN]
     assert evidence["index"] == pytest.approx(sum(shares) ** 2 / (4 * sum(one * one for one in shares)), rel=0.02)
     assert (evidence["among"], evidence["below"], evidence["count"]) == ("flows", 0.883, 4)
     assert sorted(evidence["path"]) == ["a-1", "b-1"]
     assert [member["name"] for member in evidence["members"]] == ["port 3", "port 1", "port 0", "port 2"]
     assert evidence["members"][0]["relative"] == pytest.approx(shares[3] / (sum(shares) / 4), rel=0.02)
-    assert (read["verdict"]["kind"], read["verdict"]["reasons"][0]["code"]) == ("fairness", "shares_uneven")
+    verdict = incident["verdict"]
+    assert (verdict["kind"], verdict["reasons"][0]["code"]) == ("fairness", "shares_uneven")
 
 
 def test_a_slow_vm_gets_less_than_the_others(watched: Watched):
@@ -88,7 +80,7 @@ def test_a_slow_vm_gets_less_than_the_others(watched: Watched):
         evaluated(watched, watched.report())
     found = {one["culprit"]["suspect"]: one for one in watched.incidents()}
     assert set(found) == {"egress", "vm_shares"}  # where the delay is, and what it does to the shares
-    read = whole(watched, found["vm_shares"])
+    read = watched.whole(found["vm_shares"])
     fairness = watched.owner.get(f"/v1/meshes/{watched.world.id}/fairness", params={"of": "vms", "minutes": 60}).json()
     evidence = read["evidence"]["fairness"]
     assert (evidence["members"][0]["name"], evidence["count"], evidence["path"]) == ("c-1", 6, None)
@@ -97,21 +89,15 @@ def test_a_slow_vm_gets_less_than_the_others(watched: Watched):
     assert [reason["code"] for reason in read["verdict"]["reasons"]] == ["shares_uneven"]
 
 
-def applications(watched: Watched) -> None:
-    for name, ends in (("near", ("a-1", "b-1")), ("far", ("a-1", "c-1"))):
-        tasks = [{"name": f"t{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(ends)]
-        body = {"name": name, "mesh": watched.world.name, "curve": "memcached-server", "tasks": tasks}
-        watched.owner.created("/v1/applications", body)
-
-
 def test_an_application_that_gets_less_is_an_incident(watched: Watched):
-    applications(watched)
+    watched.add_application("near", "a-1", "b-1")
+    watched.add_application("far", "a-1", "c-1")
     add_rule(watched, "applications")
     watched.slow = egress(watched, 2)
     for _ in range(3):
         evaluated(watched, watched.report())
     found = {one["culprit"]["suspect"]: one for one in watched.incidents()}
-    evidence = whole(watched, found["application_shares"])["evidence"]["fairness"]
+    evidence = watched.whole(found["application_shares"])["evidence"]["fairness"]
     assert ([one["name"] for one in evidence["members"]], evidence["index"] < 0.883) == (["far", "near"], True)
     assert found["application_shares"]["title"] == "shares of the applications: uneven"
 
@@ -131,6 +117,5 @@ def test_a_back_test_finds_what_evaluation_would_have(watched: Watched):
         report_flows(watched, UNEVEN)
     (found,) = back_test(watched.owner, flows)["found"]
     assert (found["culprit"]["suspect"], found["paths"]) == ("flow_shares", 2)
-    watched.slow = egress(watched, 2)
-    watched.report(3)
+    watched.report(3, slow=egress(watched, 2))
     assert [one["culprit"]["suspect"] for one in back_test(watched.owner, vms)["found"]] == ["vm_shares"]

@@ -8,16 +8,15 @@ import pytest
 
 from sinemora.alerts.detection import heartbeats, tasks
 from tests.alerts.conftest import Watched
-from tests.alerts.notifications.servers import Hooks, receiver
-from tests.api_clients import Member
+from tests.alerts.notifications.servers import Hooks, receiver, tried
+from tests.api_clients import Member, SetTo
 from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
 
 def shown(owner: Member, one: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = owner.get(f"/v1/receivers/{one['id']}").json()
-    return found
+    return owner.get(f"/v1/receivers/{one['id']}").json()
 
 
 def make_late(mesh: Watched) -> None:
@@ -87,7 +86,7 @@ def test_a_failing_or_dripping_service_costs_its_own_calls(
     assert shown(owner, slow)["heartbeat_answer"] == shown(other_owner, good)["heartbeat_answer"] == "HTTP status 200"
 
 
-def test_it_reaches_only_allowed_networks(local: None, owner: Member, hooks: Hooks, set_to: Any) -> None:
+def test_it_reaches_only_allowed_networks(local: None, owner: Member, hooks: Hooks, set_to: SetTo) -> None:
     one = receiver(owner, "heartbeat", hooks)
     set_to(receiver_networks="")
     heartbeats.send_heartbeats()
@@ -99,8 +98,7 @@ def test_it_gets_no_incidents_and_a_tenant_has_few(local: None, owner: Member, h
     one = receiver(owner, "heartbeat", hooks)
     refused = owner.put("/v1/alert-routes", json={"root": {"receivers": [one["name"]]}})
     assert (refused.status_code, refused.json()["code"]) == (422, "receiver_invalid")
-    owner.created(f"/v1/receivers/{one['id']}/tests", {})
-    tasks.deliver_due()
+    tried(owner, one)
     assert b'"about": "test"' in hooks.got[0][2]
     for number in range(2):
         body = {"name": f"more {number}", "kind": "heartbeat", "secret": {"url": f"{hooks.url}/ping"}}

@@ -13,8 +13,8 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
-from tests.alerts.notifications.servers import Hooks, receiver, route
-from tests.statements import execute, scalar
+from tests.alerts.notifications.servers import Hooks, routed
+from tests.statements import execute
 
 LATER = timedelta(minutes=10)
 
@@ -23,19 +23,16 @@ def backlog(watched: Watched, hours_ago: float, slow: dict[tuple[int, int], int]
     """Report windows of some time ago from all agents, slow ones between quiet ones; return the last end."""
     present = watched.started_at_s
     watched.started_at_s = present - round(hours_ago * 360) * 10
-    watched.slow = {}
-    watched.report()
-    watched.slow = slow
-    watched.report(windows)
-    watched.slow = {}
-    ended_at_s = watched.report()
+    watched.report(slow={})
+    watched.report(windows, slow=slow)
+    ended_at_s = watched.report(slow={})
     watched.started_at_s = present
+    roll_up(watched)
     return ended_at_s
 
 
 def roll_up(watched: Watched) -> None:
-    tenant_key = scalar("SELECT key FROM tenants WHERE id = :id", {"id": watched.owner.tenant_id})
-    while roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)):
+    while roll_up_mesh(watched.owner.tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)):
         pass
 
 
@@ -73,23 +70,19 @@ def test_late_data_opens_ended_incidents_with_one_notification(
     hooks: Hooks,
 ):
     watched, owner = evaluated, evaluated.owner
-    for kind in ("webhook", "pagerduty"):
-        receiver(owner, kind, hooks)
-    route(owner, "webhook", "pagerduty")
+    routed(owner, hooks, "webhook", "pagerduty")
     before = rows(watched, select(AlertState))[0]
     first = backlog(watched, 5, egress(watched, 2))
     backlog(watched, 3, egress(watched, 0))
     backlog(watched, 2, {(1, 4): 5_000_000})
-    roll_up(watched)
     result = evaluate_later(watched)
-    assert result is not None
     assert (len(result.ranges), len(result.new), result.confirmed) == (3, 3, [])
     incidents = watched.incidents()
     assert [one["culprit"]["suspect"] for one in incidents] == ["path", "egress", "egress"]
     for one in incidents:
         assert (one["state"], one["ended_at"]) == ("resolved", one["seen_at"])
         assert one["found_late_at"] > one["ended_at"]
-    oldest = owner.get(f"/v1/incidents/{incidents[-1]['id']}").json()
+    oldest = watched.whole(incidents[-1])
     assert datetime.fromisoformat(oldest["seen_at"]).timestamp() == pytest.approx(first, abs=60)
     assert [one["kind"] for one in oldest["timeline"]] == ["opened", "ended", "late"]
     assert oldest["evidence"]["hypotheses"][0]["suspect"] == "egress"
@@ -110,38 +103,29 @@ def test_late_data_opens_ended_incidents_with_one_notification(
 
 def test_a_known_incident_is_confirmed_once(evaluated: Watched):
     backlog(evaluated, 4, egress(evaluated, 3))
-    roll_up(evaluated)
     assert evaluate_later(evaluated) is not None
     (incident,) = evaluated.incidents()
     for hours_ago in (4.05, 3.95):  # overlaps, and what others send later
         backlog(evaluated, hours_ago, egress(evaluated, 3))
-        roll_up(evaluated)
         again = evaluate_later(evaluated)
-        assert again is not None
         assert ([str(one) for one in again.confirmed], again.new) == ([incident["id"]], [])
     assert [one["id"] for one in evaluated.incidents()] == [incident["id"]]
-    timeline = evaluated.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
-    assert [one["kind"] for one in timeline].count("late") == 1
+    assert [one["kind"] for one in evaluated.incident()["timeline"]].count("late") == 1
 
 
 def test_waits_for_more_late_data_up_to_a_limit(evaluated: Watched):
     backlog(evaluated, 4, egress(evaluated, 3))
-    roll_up(evaluated)
     assert evaluate_later(evaluated, timedelta(seconds=30)) is None
     rolled_up(evaluated, minutes_ago=40)
     backlog(evaluated, 2, egress(evaluated, 1))
-    roll_up(evaluated)
     result = evaluate_later(evaluated, timedelta(seconds=30))
-    assert result is not None
     assert (len(result.ranges), len(result.new)) == (1, 1)  # the second one is still arriving
     result = evaluate_later(evaluated)
-    assert result is not None
     assert (len(result.ranges), len(result.new)) == (1, 1)
 
 
 def test_data_older_than_a_day_is_not_evaluated(evaluated: Watched):
     backlog(evaluated, 30, egress(evaluated, 3))
-    roll_up(evaluated)
     assert evaluate_later(evaluated) is None
     assert evaluated.incidents() == []
 
@@ -152,8 +136,7 @@ def test_windows_missed_by_the_worker_are_evaluated_as_late_data(watched: Watche
     watched.window()
     roll_up(watched)
     evaluate_later(watched, timedelta(0))
-    watched.slow = egress(watched, 2)
-    watched.report(4)
+    watched.report(4, slow=egress(watched, 2))
     watched.slow = {}
     watched.evaluate(watched.report(70))
     assert watched.incidents() == []
@@ -173,10 +156,8 @@ def test_windows_that_come_after_their_evaluation_are_judged_at_their_place(
     for _ in range(windows_late):
         watched.window(leave_out=(0,))
     present_s, watched.started_at_s = watched.started_at_s, late_s
-    watched.slow = egress(watched, 0)
-    watched.report(3, leave_out=(1, 2, 3, 4, 5))
-    watched.slow = {}
-    watched.report(windows_late - 3, leave_out=(1, 2, 3, 4, 5))
+    watched.report(3, leave_out=(1, 2, 3, 4, 5), slow=egress(watched, 0))
+    watched.report(windows_late - 3, leave_out=(1, 2, 3, 4, 5), slow={})
     watched.started_at_s = present_s
     watched.window()
     evaluate_later(watched)
@@ -189,7 +170,6 @@ def test_windows_that_come_after_their_evaluation_are_judged_at_their_place(
 @pytest.mark.whole_store
 def test_the_task_evaluates_every_mesh(evaluated: Watched):
     backlog(evaluated, 4, egress(evaluated, 3))
-    roll_up(evaluated)
     rolled_up(evaluated, minutes_ago=5)
     tasks.evaluate_late_data()
     assert len(evaluated.incidents()) == 1
@@ -199,9 +179,7 @@ def test_the_task_evaluates_every_mesh(evaluated: Watched):
 def test_large_ranges_are_replayed_by_minutes(evaluated: Watched, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(late_data, "_BY_WINDOWS_MAX", 0)
     backlog(evaluated, 4, egress(evaluated, 3), windows=30)
-    roll_up(evaluated)
     result = evaluate_later(evaluated)
-    assert result is not None
     assert len(result.new) == 1
     (incident,) = evaluated.incidents()
     assert (incident["culprit"]["suspect"], incident["state"]) == ("egress", "resolved")

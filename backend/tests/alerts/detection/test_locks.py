@@ -1,7 +1,6 @@
 """Evaluation against changes and deletions at once: the order of locks (docs/architecture.md) holds."""
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,12 +11,12 @@ from sinemora.alerts.detection import queries
 from sinemora.alerts.rules import service as rules
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.operations.archives import tenant as archives
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MakeMesh, Member
 
 
 @pytest.mark.parametrize("deletes", ["mesh", "tenant"])
 def test_a_deletion_waits_for_an_evaluation_and_not_the_other_way_round(
-    owner: Member, make_mesh: Callable[..., MeshWorld], deletes: str
+    owner: Member, make_mesh: MakeMesh, deletes: str
 ):
     world = make_mesh(owner, 3)
     with tenant_session(owner.tenant_id) as session:
@@ -41,7 +40,7 @@ def test_a_deletion_waits_for_an_evaluation_and_not_the_other_way_round(
         assert session.scalar(text("SELECT count(*) FROM alert_states WHERE mesh_id = :id"), {"id": world.id}) == 0
 
 
-def test_no_two_transactions_wait_for_each_other(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_no_two_transactions_wait_for_each_other(owner: Member, make_mesh: MakeMesh):
     worlds = [make_mesh(owner, 3, name=f"mesh {number}") for number in range(8)]
 
     def send(method: str, path: str, body: object) -> int:

@@ -10,18 +10,8 @@ from tests.alerts.conftest import Watched, egress
 def test_a_preview_shows_values_limits_and_firing_of_a_path(watched: Watched):
     start = watched.started_at_s = int(time.time()) // 10 * 10 - 200
     for slow in ({}, egress(watched, 3), egress(watched, 3), egress(watched, 3), {}):
-        watched.slow = slow
-        watched.report()
-    a, b = (watched.world.agents[at].vm_id for at in (3, 0))
-    body = {
-        "mesh_id": str(watched.world.id),
-        "name": "preview",
-        "source_id": str(a),
-        "target_id": str(b),
-        "condition": {"kind": "threshold", "above": 1_000_000},
-        "keep_firing_s": 0,
-    }
-    result = watched.owner.post("/v1/alert-rule-previews", json=body).json()
+        watched.report(slow=slow)
+    result = watched.preview(3, 0, {"kind": "threshold", "above": 1_000_000}, keep_firing_s=0)
     at = {datetime.fromisoformat(one).timestamp(): number for number, one in enumerate(result["points_at"])}
     first = at[start]
     assert result["firing"][first : first + 5] == [False, False, True, True, True]
@@ -30,7 +20,6 @@ def test_a_preview_shows_values_limits_and_firing_of_a_path(watched: Watched):
     assert set(result["limits"]) == {1_000_000}
     assert result["notes"] == []
     for condition in ({"kind": "silent"}, {"kind": "tokens", "within_s": 60}):
-        unsupported = watched.owner.post("/v1/alert-rule-previews", json=body | {"condition": condition})
-        assert unsupported.json()["code"] == "preview_unsupported"
-    body |= {"condition": {"kind": "spike", "rise_ns": 1}, "target_id": str(uuid4())}
-    assert watched.owner.post("/v1/alert-rule-previews", json=body).json()["code"] == "path_unknown"
+        assert watched.preview(3, 0, condition, keep_firing_s=0)["code"] == "preview_unsupported"
+    unknown = watched.preview(3, 0, {"kind": "spike", "rise_ns": 1}, keep_firing_s=0, target_id=str(uuid4()))
+    assert unknown["code"] == "path_unknown"

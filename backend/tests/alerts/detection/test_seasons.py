@@ -30,15 +30,13 @@ RULE = Rule("usual", "Usual", Condition(Kind.BASELINE))
 def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
     """Store an hour of all paths."""
     keys = [agent.vm_key for agent in watched.world.agents]
-    rows = []
-    with tenant_session(watched.owner.tenant_id) as session:
-        tenant_key = session.info["tenant_key"]
+    rows, of_mesh = [], (watched.owner.tenant_key, watched.world.key)
     for key in keys:
         peers = {other: simple(delay_ns) for other in keys if other != key and is_client(key, other)}
         for number, block in enumerate(frame_of(RawWindow(key, peers)).blocks()):
             whole = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
             started_at_s = int(at.timestamp())
-            rows.append(FrameRow(tenant_key, watched.world.key, started_at_s, key, number, 3600, block.targets, *whole))
+            rows.append(FrameRow(*of_mesh, started_at_s, key, number, 3600, block.targets, *whole))
     execute("SELECT make_measurement_partitions(:at, :at)", {"at": at.date()})
     # Citus refuses the system role what the owner has changed in the same transaction.
     with system_session() as session:
@@ -59,7 +57,6 @@ def test_a_season_is_the_median_of_earlier_weeks(watched: Watched, weeks: int):
         if weeks < WEEKS_MIN:
             assert season is None
             return
-        assert season is not None
         whole = mesh.planned
         assert np.allclose(season.level[whole], 302_000, rtol=0.01)
         assert np.allclose(season.highest[whole], 500_000, rtol=0.01)  # the hour after it
@@ -70,20 +67,11 @@ def test_a_season_is_the_median_of_earlier_weeks(watched: Watched, weeks: int):
 
 def test_a_preview_notes_a_missing_weekly_baseline(watched: Watched):
     watched.report()
-    source, target = (watched.world.agents[at].vm_id for at in (0, 1))
-    body = {
-        "mesh_id": str(watched.world.id),
-        "name": "preview",
-        "source_id": str(source),
-        "target_id": str(target),
-        "hours": 3,
-        "condition": {"kind": "baseline", "deviations": 5, "rise_ns": 15_000, "timescale": "long"},
-        "sources_min": 2,
-    }
+    condition = {"kind": "baseline", "deviations": 5, "rise_ns": 15_000, "timescale": "long"}
 
     def notes() -> list[str]:
-        notes = watched.owner.post("/v1/alert-rule-previews", json=body).json()["notes"]
-        return [note.split(":")[0] for note in notes]
+        found = watched.preview(0, 1, condition, hours=3, sources_min=2)
+        return [note.split(":")[0] for note in found["notes"]]
 
     assert notes() == ["Needs 2 VMs", "Shorter baseline", "No weekly baseline"]
     hour = floor(datetime.now(UTC), 3600)
@@ -104,11 +92,9 @@ def test_a_preview_does_not_fire_on_weekly_events():
     assert seasons.season_of_path(hours, HOUR) is None  # neighbouring hours count only where the hour itself is known
     assert seasons.season_of_path({HOUR - timedelta(days=day): 300_000.0 for day in (1, 2)}, HOUR) is None
     days = seasons.season_of_path({HOUR - timedelta(days=day): 300_000.0 for day in (1, 2, 4)}, HOUR)
-    assert days is not None
     assert (np.isnan(days.level[0]), days.highest[0]) == (True, 300_000)  # usual, but no level of the week
     hours |= {HOUR - timedelta(weeks=week): 200_000.0 for week in range(1, WEEKS_MIN + 1)}
     usual = seasons.season_of_path(hours, HOUR + timedelta(minutes=30))
-    assert usual is not None
     assert (usual.level[0], usual.highest[0]) == (200_000, 400_000)
     _, limits, firing = preview.evaluated(rule, columns, [usual] * delays.size, 10)
     assert (firing.any(), limits[-1] > 400_000) == (False, True)

@@ -15,6 +15,7 @@ from sinemora.measurements.token_buckets.tokens import Bucket, Level, TokenForec
 from tests.alerts.conftest import Watched
 from tests.alerts.detection.test_backtest import back_test, question
 from tests.alerts.evaluation.windows import series, window_of
+from tests.api_clients import body_of
 from tests.measurements.reports import sent, traffic_of
 
 SIZE = 3
@@ -76,30 +77,28 @@ def use(watched: Watched, vm: int, mbit: float, windows: int, last_ended_s: int)
 
 def bucket_of(watched: Watched, vm: int, **values: Any) -> None:
     body = {"rate_mbit": 100, "burst_kb": 150_000, **values}
-    answer = watched.owner.put(f"/v1/vms/{watched.world.agents[vm].vm_id}/token-bucket", json=body)
-    assert answer.status_code == 200, answer.text
+    body_of(watched.owner.put(f"/v1/vms/{watched.world.agents[vm].vm_id}/token-bucket", json=body))
 
 
 def test_a_bucket_that_runs_empty_is_an_incident_with_its_forecast(watched: Watched):
-    rule = {"mesh_id": str(watched.world.id), "name": "Tokens", "condition": {"kind": "tokens", "within_s": 60}}
-    watched.owner.created("/v1/alert-rules", rule)
+    watched.add_rule("Tokens", {"kind": "tokens", "within_s": 60})
     bucket_of(watched, 2)
     for _ in range(2):
         assert watched.incidents() == []
         ended_s = watched.report()
         use(watched, 2, 120, 1, ended_s)
         watched.evaluate(ended_s, datetime.fromtimestamp(ended_s, UTC))
-    (incident,) = watched.incidents()
+    incident = watched.incident()
     assert (incident["title"], incident["severity"]) == ("token bucket of c-1: nearly empty", "warning")
     assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("bucket", "c-1")
-    whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
-    bucket = whole["evidence"]["token_bucket"]
+    bucket = incident["evidence"]["token_bucket"]
     assert (bucket["rate_mbit"], bucket["burst_kb"]) == (100, 150_000)
     assert bucket["use_mbit"] == pytest.approx(120)
     assert bucket["empty_in_s"] == pytest.approx(40)  # 20 s at 20 Mbit/s above the rate took 50 of 150 MB
     assert bucket["tokens_kb"] == pytest.approx(100_000)
-    assert whole["verdict"] == {"kind": "shaping", "reasons": [whole["verdict"]["reasons"][0]], "others": []}
-    assert whole["verdict"]["reasons"][0]["code"] == "bucket_empties"
+    reasons = incident["verdict"]["reasons"]
+    assert incident["verdict"] == {"kind": "shaping", "reasons": [reasons[0]], "others": []}
+    assert reasons[0]["code"] == "bucket_empties"
 
 
 def test_a_back_test_replays_the_traffic(watched: Watched):

@@ -62,7 +62,6 @@ def test_a_threshold_without_a_baseline_has_no_usual_value():
 def test_directions_and_round_trip_are_compared_by_path():
     step = window(medians(p01=300_000, p10=-300_000, p02=310_000, p20=-310_000))
     shift = shift_of(np.array([1, 2]), learnt(), step)
-    assert shift is not None
     assert (shift.compared, shift.slower) == (2, 2)
     np.testing.assert_allclose([shift.change_ns, shift.reverse_change_ns], [305_000, -305_000], rtol=0.01)
     assert abs(shift.round_trip_change_ns) < 500

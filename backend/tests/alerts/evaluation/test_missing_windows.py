@@ -1,6 +1,6 @@
 """Windows that come late or not at all: they neither change what incidents blame nor end them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -52,6 +52,11 @@ class Trial:
         self.state, self.rules = EvaluationState(np.arange(SIZE)), rules
         self.tracks: dict[str, Track] = {}
 
+    def play(self, windows: Iterable[EvaluationWindow]) -> "Trial":
+        for window in windows:
+            self.step(window)
+        return self
+
     def step(self, window: EvaluationWindow) -> list[Transition]:
         evaluation = step(self.state, self.rules, window)
         changes = advance(
@@ -66,9 +71,7 @@ class Trial:
 
 @pytest.mark.parametrize("sources", [(), range(12), (0, 3, 7)])
 def test_windows_without_most_reports_do_not_change_what_incidents_blame(sources: Sequence[int]):
-    trial = Trial()
-    for window in windows(GAP):
-        trial.step(window)
+    trial = Trial().play(windows(GAP))
     before = trial.open()
     assert before == {SICK, SLOW, DOWN}
     empty = _window(0, np.zeros((SIZE, SIZE)), np.zeros((SIZE, SIZE)))
@@ -91,22 +94,17 @@ def test_causes_are_found_although_every_window_is_late():
 
 
 def test_incidents_end_once_windows_are_back_and_good():
-    trial = Trial()
+    trial = Trial().play(windows(GAP))
     sound = list(windows(10))
-    for window in windows(GAP):
-        trial.step(window)
-    for number in range(GAP, GAP + 3):
-        trial.step(replace(only_from(sound[0], ()), ended_at_s=number * 60))
-    for number in range(GAP + 3, GAP + 30):
-        trial.step(replace(sound[number % len(sound)], ended_at_s=number * 60))
+    empty = only_from(sound[0], ())
+    trial.play(replace(empty, ended_at_s=number * 60) for number in range(GAP, GAP + 3))
+    trial.play(replace(sound[number % len(sound)], ended_at_s=number * 60) for number in range(GAP + 3, GAP + 30))
     assert trial.open() == set()
 
 
 def test_silence_of_all_agents_is_an_incident_next_to_those_before():
     """It shows nothing about paths: what they blame and their number stay, also when the agents return."""
-    trial = Trial(defaults())
-    for window in windows(GAP):
-        trial.step(window)
+    trial = Trial(defaults()).play(windows(GAP))
     before = {id: track for id, track in trial.tracks.items() if track.ended_at_s is None}
     assert {track.culprit for track in before.values()} == {SICK, SLOW, DOWN}
     empty = _window(0, np.zeros((SIZE, SIZE)), np.zeros((SIZE, SIZE)))
@@ -119,8 +117,7 @@ def test_silence_of_all_agents_is_an_incident_next_to_those_before():
         assert np.array_equal(now.cells, track.cells)
     newest = list(windows(GAP))[-1]
     back = GAP + 2 * SETTLED_S // 60
-    for number in range(back, back + 2 * SETTLED_S // 60):
-        trial.step(replace(newest, ended_at_s=number * 60))
+    trial.play(replace(newest, ended_at_s=number * 60) for number in range(back, back + 2 * SETTLED_S // 60))
     assert trial.open() == {SICK, SLOW, DOWN}
     assert {id for id, track in trial.tracks.items() if track.ended_at_s is None} == set(before)
 

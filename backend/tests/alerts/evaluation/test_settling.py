@@ -32,7 +32,8 @@ def window(number: int, delay_ns: float = 5e6, *, lost: float = 0.0, without: in
     return window_of(number, np.zeros(SIZE, np.int64), series(delays, loss=losses), **more)
 
 
-def new_state() -> EvaluationState:
+@pytest.fixture
+def state() -> EvaluationState:
     return EvaluationState(np.arange(SIZE))
 
 
@@ -40,29 +41,25 @@ def test_the_laboratory_judges_rules_as_the_product_does():
     assert Settings.model_fields["alert_settling_s"].default == SETTLING_S
 
 
-def test_a_slow_start_is_no_incident_and_a_lasting_one_is_found_once_paths_have_settled():
-    state = new_state()
+def test_a_slow_start_is_no_incident_and_a_lasting_one_is_found_once_paths_have_settled(state: EvaluationState):
     found = [bool(step(state, [SLOW], window(number)).detections) for number in range(1, 9)]
     assert found == [False] * SETTLING + [True, True]
 
 
 @pytest.mark.parametrize(("lost", "found"), [(1.0, True), (0.0, False)])
-def test_a_path_that_never_worked_is_found_after_that_time(lost: float, found: bool):
-    state = new_state()
+def test_a_path_that_never_worked_is_found_after_that_time(lost: float, found: bool, state: EvaluationState):
     results = [bool(step(state, [LOST], window(number, np.nan, lost=lost)).detections) for number in range(1, 9)]
     assert results == [False] * SETTLING + [found] * 2
 
 
-def test_packets_lost_at_the_start_do_not_count_for_the_hour():
+def test_packets_lost_at_the_start_do_not_count_for_the_hour(state: EvaluationState):
     over_an_hour = next(rule for rule in defaults() if rule.id == "lasting-loss")
-    state = new_state()
     for number in range(1, 7):
         step(state, [over_an_hour], window(number, lost=0.5))
     assert not any(step(state, [over_an_hour], window(number)).detections for number in range(7, 60))
 
 
-def test_a_new_vm_holds_back_its_own_paths_only():
-    state = new_state()
+def test_a_new_vm_holds_back_its_own_paths_only(state: EvaluationState):
     for number in range(1, 10):
         step(state, [SLOW], window(number, 1e5, without=3))
     (detection,) = step(state, [SLOW], window(10)).detections
@@ -73,7 +70,7 @@ def test_a_new_vm_holds_back_its_own_paths_only():
 @pytest.mark.parametrize(("missing", "held_back"), [(1, False), (SETTLING, False), (2 * SETTLING, True)])
 def test_a_long_break_is_a_new_start_and_a_short_one_is_not(missing: int, held_back: bool):
     for by_gap in (False, True):
-        state = new_state()
+        state = EvaluationState(np.arange(SIZE))
         for number in range(1, 31):
             step(state, [SLOW], window(number, 1e5))
         after = 31 + missing
@@ -83,8 +80,7 @@ def test_a_long_break_is_a_new_start_and_a_short_one_is_not(missing: int, held_b
         assert bool(step(state, [SLOW], window(after)).detections) is not held_back
 
 
-def test_the_evaluation_says_how_much_is_learnt():
-    state = new_state()
+def test_the_evaluation_says_how_much_is_learnt(state: EvaluationState):
     rules = [rule for rule in defaults() if rule.id in ("delay", "lost")]
     learnt = [step(state, rules, window(number, 1e5)).learning for number in range(1, 10)]
     assert [one.settling for one in learnt] == [12] * SETTLING + [0] * 3
@@ -92,15 +88,13 @@ def test_the_evaluation_says_how_much_is_learnt():
     assert [(one.unlearnt, one.learnt_windows) for one in learnt[-2:]] == [(12, 8), (12, 9)]
 
 
-def test_applications_are_not_judged_by_paths_that_settle():
+def test_applications_are_not_judged_by_paths_that_settle(state: EvaluationState):
     rule = Rule("objective", "Below", Condition(Kind.PERFORMANCE), x=1, y=1)
-    state = new_state()
     below = [replace(window(number, 1e5), below={"shop": 0.2}) for number in range(1, 9)]
     assert [bool(step(state, [rule], one).detections) for one in below] == [False] * SETTLING + [True, True]
 
 
-def test_a_restart_keeps_ages_and_those_of_an_older_version_count_as_settled():
-    state = new_state()
+def test_a_restart_keeps_ages_and_those_of_an_older_version_count_as_settled(state: EvaluationState):
     for number in range(1, 5):
         step(state, [SLOW], window(number))
     blob = state_codec.encode(state, baselines=False)

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.kit import signing
 from tests.alerts.conftest import QUIET_NS, SLOW_NS, Watched, egress
-from tests.api_clients import Caller, code_of
+from tests.api_clients import Caller, SetTo, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 
@@ -26,8 +26,7 @@ pytestmark = pytest.mark.usefixtures("secret_key")
 def incident(watched: Watched) -> str:
     """An incident of the paths from c-1 with a spike on the path to a-1."""
     watched.windows(6)
-    watched.slow = egress(watched, 2)
-    watched.windows(3)
+    watched.windows(3, egress(watched, 2))
     source, target = watched.world.agents[2], watched.world.agents[0]
     client, peer = (source, target) if is_client(source.vm_key, target.vm_key) else (target, source)
     report = report_of(watched.world.key, {peer.vm_key: simple(SLOW_NS, QUIET_NS)}, watched.started_at_s)
@@ -65,9 +64,7 @@ def test_canonical_json_is_that_of_rfc_8785():
             signing.canonical(wrong)
 
 
-def test_a_third_party_verifies_the_report(
-    watched: Watched, incident: str, client: Caller, set_to: Callable[..., None]
-):
+def test_a_third_party_verifies_the_report(watched: Watched, incident: str, client: Caller, set_to: SetTo):
     signed = watched.owner.get(f"/v1/incidents/{incident}/evidence").json()
     published = client.get("/v1/evidence-keys").json()["keys"]
     signature = signed["signature"]
@@ -112,7 +109,7 @@ def test_the_report_has_the_paths_before_and_during_the_incident(watched: Watche
     assert {vm["zone"]["name"] for vm in report["vms"]} == {"a", "b", "c"}
 
 
-def test_keys_before_a_change_of_the_secret_stay_published(set_to: Callable[..., None]):
+def test_keys_before_a_change_of_the_secret_stay_published(set_to: SetTo):
     document = {"a": 1}
     before, old = signing.sign(document), signing.public_keys()
     set_to(secret_key="new, of the tests")

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.api_clients import Member
+from sinemora.alerts.detection import tasks
+from tests.api_clients import Member, body_of
 
 KEY = "a key that signs"
 
@@ -69,5 +70,18 @@ def receiver(owner: Member, kind: str, hooks: Hooks, name: str = "") -> dict[str
 
 
 def route(owner: Member, *names: str, hold_s: int | None = None) -> None:
-    answer = owner.put("/v1/alert-routes", json={"root": {"receivers": list(names), "hold_s": hold_s}})
-    assert answer.status_code == 200, answer.text
+    body_of(owner.put("/v1/alert-routes", json={"root": {"receivers": list(names), "hold_s": hold_s}}))
+
+
+def routed(owner: Member, hooks: Hooks, *kinds: str, hold_s: int | None = None) -> None:
+    """Create a receiver of each kind, and send all notices to them."""
+    for kind in kinds:
+        receiver(owner, kind, hooks)
+    route(owner, *kinds, hold_s=hold_s)
+
+
+def tried(owner: Member, receiver: dict[str, Any]) -> dict[str, Any]:
+    """Send a test notification; return its delivery, the newest one."""
+    owner.created(f"/v1/receivers/{receiver['id']}/tests", {})
+    tasks.deliver_due()
+    return owner.get("/v1/deliveries").json()["items"][0]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,9 +16,9 @@ from sinemora.alerts.detection import tasks
 from sinemora.alerts.incidents import queries
 from sinemora.alerts.models import Delivery
 from sinemora.operations.archives import deletion
-from tests.alerts.conftest import Watched, egress
-from tests.alerts.notifications.servers import Hooks, receiver, route
-from tests.api_clients import Member, code_of
+from tests.alerts.conftest import Watched, egress, silence_of
+from tests.alerts.notifications.servers import Hooks, routed
+from tests.api_clients import Member, body_of, code_of
 from tests.seeds import examples
 from tests.statements import execute
 
@@ -43,11 +43,8 @@ def test_at_rest_the_last_message_of_each_receiver_is_the_state_of_each_incident
 @pytest.fixture
 def told(local: None, watched: Watched, hooks: Hooks) -> Watched:
     """A mesh with an incident of which a webhook and PagerDuty were told."""
-    for kind in ("webhook", "pagerduty"):
-        receiver(watched.owner, kind, hooks)
-    route(watched.owner, "webhook", "pagerduty", hold_s=0)
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
+    routed(watched.owner, hooks, "webhook", "pagerduty", hold_s=0)
+    watched.windows(2, egress(watched, 2))
     assert heard(hooks) == {"/hook": ["opened"], "/v2/enqueue": ["trigger"]}
     return watched
 
@@ -68,22 +65,16 @@ BOTH_ENDED = {"/hook": ["opened", "resolved"], "/v2/enqueue": ["trigger", "resol
 
 
 def resolve(watched: Watched) -> None:
-    (incident,) = watched.incidents()
-    answer = watched.owner.post(f"/v1/incidents/{incident['id']}/resolve", json={})
-    assert answer.status_code == 200, answer.text
+    body_of(watched.owner.post(f"/v1/incidents/{watched.incident()['id']}/resolve", json={}))
 
 
 def silence(watched: Watched) -> None:
-    now = datetime.now(UTC)
-    matchers = [{"label": "severity", "value": "*"}]
-    times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(hours=1)).isoformat()}
-    watched.owner.created("/v1/silences", {"comment": "Fixing", "matchers": matchers, **times})
+    watched.owner.created("/v1/silences", silence_of("severity", "*"))
     watched.windows(1)
 
 
 def reroute(watched: Watched) -> None:
-    answer = watched.owner.put("/v1/alert-routes", json={"root": {"receivers": []}}, headers={"If-Match": "*"})
-    assert answer.status_code == 200, answer.text
+    body_of(watched.owner.put("/v1/alert-routes", json={"root": {"receivers": []}}, headers={"If-Match": "*"}))
 
 
 def rename_receivers(watched: Watched) -> None:
@@ -106,11 +97,9 @@ def test_whoever_was_told_of_the_beginning_is_told_of_the_end(
 
 
 def test_a_beginning_that_was_refused_is_not_sent_after_the_end(local: None, watched: Watched, hooks: Hooks):
-    receiver(watched.owner, "pagerduty", hooks)
-    route(watched.owner, "pagerduty")
+    routed(watched.owner, hooks, "pagerduty")
     hooks.script = [500]
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
+    watched.windows(2, egress(watched, 2))
     assert heard(hooks) == {"/v2/enqueue": ["trigger"]}
     resolve(watched)
     assert heard(hooks, later=True) == {"/v2/enqueue": ["trigger", "resolve"]}
@@ -143,10 +132,9 @@ def test_an_incident_about_what_no_longer_exists_ends(
         tasks.end_gone()
     assert told.incidents()[0]["state"] == "open"
     tasks.end_gone()  # the next sweep
-    (incident,) = told.incidents()
+    incident = told.incident()
     assert (incident["state"], incident["ended_at"]) == ("resolved", incident["seen_at"])
-    timeline = told.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
-    assert (timeline[-1]["kind"], timeline[-1]["text"]) == ("ended", reason)
+    assert (incident["timeline"][-1]["kind"], incident["timeline"][-1]["text"]) == ("ended", reason)
     assert heard(hooks) == BOTH_ENDED
 
 

@@ -12,8 +12,9 @@ from sinemora.alerts.evaluation.root_cause import Suspect
 from sinemora.alerts.evaluation.rule import Severity, Symptom
 from sinemora.alerts.models import Delivery
 from sinemora.alerts.notifications.grouping import Sending, group_key, is_grouped, lasts, next_sending
-from tests.alerts.conftest import SLOW_NS, Watched, egress
-from tests.alerts.notifications.servers import Hooks, receiver
+from tests.alerts.conftest import SLOW_NS, Watched, egress, silence_of
+from tests.alerts.notifications.servers import Hooks, route, routed
+from tests.api_clients import body_of
 from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
@@ -85,19 +86,11 @@ def test_only_the_same_kind_of_culprit_and_symptom_wait_for_each_other():
 @pytest.fixture
 def noisy(local: None, watched: Watched, hooks: Hooks) -> Watched:
     """A mesh with a first slow path, of which a webhook and PagerDuty have heard."""
-    for kind in ("webhook", "pagerduty"):
-        receiver(watched.owner, kind, hooks)
-    route(watched, None)
-    watched.slow = {(0, 1): SLOW_NS}
-    watched.windows(3)
+    routed(watched.owner, hooks, "webhook", "pagerduty")
+    watched.windows(3, {(0, 1): SLOW_NS})
     assert heard(hooks) == [("opened", 0)]
     assert len(pages(hooks)) == 1
     return watched
-
-
-def route(watched: Watched, hold_s: int | None) -> None:
-    root = {"receivers": ["webhook", "pagerduty"], "hold_s": hold_s}
-    assert watched.owner.put("/v1/alert-routes", json={"root": root}).status_code == 200
 
 
 def bodies(hooks: Hooks, path: str) -> list[dict[str, Any]]:
@@ -125,8 +118,7 @@ def waiting(watched: Watched) -> list[dict[str, Any]]:
 
 
 def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
-    noisy.slow |= {(2, 3): SLOW_NS, (4, 5): SLOW_NS}
-    noisy.windows(3)
+    noisy.windows(3, noisy.slow | {(2, 3): SLOW_NS, (4, 5): SLOW_NS})
     assert len(noisy.incidents()) == 3
     assert heard(hooks) == [("opened", 0)]
     held = waiting(noisy)
@@ -152,14 +144,12 @@ def test_notices_that_follow_are_one_notification(noisy: Watched, hooks: Hooks):
 
 def test_a_notice_of_the_future_holds_none_after_the_clock_was_stepped_back(noisy: Watched, hooks: Hooks):
     execute(update(Delivery).values(due_at=datetime.now(UTC) + timedelta(hours=1)))
-    noisy.slow |= {(2, 3): SLOW_NS}
-    noisy.windows(3)
+    noisy.windows(3, noisy.slow | {(2, 3): SLOW_NS})
     assert heard(hooks) == [("opened", 0), ("opened", 0)]
 
 
 def test_spikes_that_have_ended_page_nobody(noisy: Watched, hooks: Hooks):
-    noisy.slow |= {(2, 3): SLOW_NS, (4, 5): SLOW_NS}
-    noisy.windows(3)
+    noisy.windows(3, noisy.slow | {(2, 3): SLOW_NS, (4, 5): SLOW_NS})
     noisy.calm({(0, 1): SLOW_NS})
     end_of_hold()
     assert heard(hooks) == [("opened", 0), ("digest", 2)]
@@ -168,8 +158,7 @@ def test_spikes_that_have_ended_page_nobody(noisy: Watched, hooks: Hooks):
 
 
 def test_the_end_of_an_incident_is_part_of_the_next_digest(noisy: Watched, hooks: Hooks):
-    noisy.slow |= {(2, 3): SLOW_NS}
-    noisy.windows(3)
+    noisy.windows(3, noisy.slow | {(2, 3): SLOW_NS})
     noisy.calm()
     # The quarter of an hour after the ends has passed.
     execute(update(Delivery).where(Delivery.about == "resolved").values(due_at=datetime.now(UTC)))
@@ -182,8 +171,7 @@ def test_the_end_of_an_incident_is_part_of_the_next_digest(noisy: Watched, hooks
 
 
 def test_a_rise_that_lasts_for_five_minutes_is_told_by_itself(noisy: Watched, hooks: Hooks):
-    noisy.slow |= {(2, 3): SLOW_NS}
-    noisy.windows(28)
+    noisy.windows(28, noisy.slow | {(2, 3): SLOW_NS})
     assert heard(hooks) == [("opened", 0)]
     noisy.windows(4)
     assert heard(hooks) == [("opened", 0), ("opened", 0)]
@@ -192,8 +180,7 @@ def test_a_rise_that_lasts_for_five_minutes_is_told_by_itself(noisy: Watched, ho
 
 def test_a_vm_is_told_at_once_whatever_was_told_of_paths_and_a_second_one_within_a_minute(noisy: Watched, hooks: Hooks):
     for vm, told in ((3, 2), (5, 2)):
-        noisy.slow |= egress(noisy, vm)
-        noisy.windows(3)
+        noisy.windows(3, noisy.slow | egress(noisy, vm))
         assert heard(hooks) == [("opened", 0)] * told
     noisy.windows(4)
     assert heard(hooks) == [("opened", 0)] * 3
@@ -201,8 +188,7 @@ def test_a_vm_is_told_at_once_whatever_was_told_of_paths_and_a_second_one_within
 
 
 def test_a_person_who_resolves_a_held_incident_withdraws_it(noisy: Watched, hooks: Hooks):
-    noisy.slow |= {(2, 3): SLOW_NS}
-    noisy.windows(3)
+    noisy.windows(3, noisy.slow | {(2, 3): SLOW_NS})
     newest = max(noisy.incidents(), key=lambda one: one["opened_at"])
     assert noisy.owner.post(f"/v1/incidents/{newest['id']}/resolve", json={}).status_code == 200
     assert heard(hooks) == [("opened", 0)]
@@ -212,17 +198,12 @@ def test_a_person_who_resolves_a_held_incident_withdraws_it(noisy: Watched, hook
 @pytest.fixture
 def quiet(local: None, watched: Watched, hooks: Hooks) -> Watched:
     """A mesh with an info rule above 1 ms and a warning rule above 10 ms; a webhook and PagerDuty hear of both."""
-    for kind in ("webhook", "pagerduty"):
-        receiver(watched.owner, kind, hooks)
-    route(watched, None)
-    of_mesh = {"mesh_id": str(watched.world.id)}
-    rules = watched.owner.get("/v1/alert-rules", params=of_mesh).json()["items"]
-    above_1_ms = next(rule["id"] for rule in rules if rule["enabled"])
-    assert watched.owner.patch(f"/v1/alert-rules/{above_1_ms}", json={"severity": "info"}).status_code == 200
+    routed(watched.owner, hooks, "webhook", "pagerduty")
+    (above_1_ms,) = watched.rules()
+    body_of(watched.owner.patch(f"/v1/alert-rules/{above_1_ms['id']}", json={"severity": "info"}))
     condition = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 2 * SLOW_NS}
-    watched.owner.created("/v1/alert-rules", {**of_mesh, "name": "Above 10 ms", "condition": condition})
-    watched.slow = {(0, 1): SLOW_NS}
-    watched.windows(3)
+    watched.add_rule("Above 10 ms", condition)
+    watched.windows(3, {(0, 1): SLOW_NS})
     return watched
 
 
@@ -244,8 +225,7 @@ def test_the_first_notice_of_an_info_incident_waits_half_a_minute(quiet: Watched
 
 
 def test_a_severity_that_rises_during_the_wait_is_one_notification(quiet: Watched, hooks: Hooks):
-    quiet.slow = {(0, 1): 4 * SLOW_NS}
-    quiet.windows(3)
+    quiet.windows(3, {(0, 1): 4 * SLOW_NS})
     assert [one["severity"] for one in quiet.incidents()] == ["warning"]
     assert heard(hooks) == [("opened", 0)]
     assert bodies(hooks, "/hook")[-1]["severity"] == "warning"
@@ -254,23 +234,16 @@ def test_a_severity_that_rises_during_the_wait_is_one_notification(quiet: Watche
 
 
 def test_a_severity_that_rises_after_the_wait_is_news(quiet: Watched, hooks: Hooks):
-    route(quiet, 0)
+    route(quiet.owner, "webhook", "pagerduty", hold_s=0)
     end_of_hold()
     assert heard(hooks) == [("opened", 0)]
-    quiet.slow = {(0, 1): 4 * SLOW_NS}
-    quiet.windows(3)
+    quiet.windows(3, {(0, 1): 4 * SLOW_NS})
     end_of_hold()  # its place was found under the route's former hold
     assert heard(hooks) == [("opened", 0)] * 2
 
 
 def test_a_silence_during_the_wait_withdraws_the_notice(quiet: Watched, hooks: Hooks):
-    silence = {
-        "comment": "Known",
-        "matchers": [{"label": "mesh", "value": quiet.incidents()[0]["mesh"]["name"]}],
-        "starts_at": datetime.now(UTC).isoformat(),
-        "ends_at": (datetime.now(UTC) + timedelta(hours=1)).isoformat(),
-    }
-    quiet.owner.created("/v1/silences", silence)
+    quiet.owner.created("/v1/silences", silence_of("mesh", quiet.world.name))
     quiet.windows(1)
     end_of_hold()
     assert heard(hooks) == []

@@ -2,7 +2,6 @@
 
 import socket
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import OutgoingMail
 from tests.alerts.notifications.servers import Hooks, receiver
-from tests.api_clients import Member
+from tests.api_clients import Member, SetTo
 from tests.waits import until
 
 MAILS = 40
@@ -24,7 +23,7 @@ MAILS = 40
 
 @pytest.mark.whole_store
 def test_a_mail_server_that_hangs_delays_no_notification(
-    owner: Member, hooks: Hooks, local: None, redis: Redis, tmp_path: Path, set_to: Callable[..., None]
+    owner: Member, hooks: Hooks, local: None, redis: Redis, tmp_path: Path, set_to: SetTo
 ):
     with socket.create_server(("127.0.0.1", 0), backlog=MAILS) as silent:
         set_to(smtp_url=f"smtp://127.0.0.1:{silent.getsockname()[1]}")

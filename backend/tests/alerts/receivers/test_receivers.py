@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from sinemora.alerts.detection import tasks
 from sinemora.alerts.models import Receiver
 from sinemora.alerts.receivers import hidden_url
 from sinemora.kit import egress_policy
-from sinemora.kit.db import system_session
 from sinemora.kit.egress_policy import EgressError
-from tests.alerts.notifications.servers import KEY, Hooks, receiver
+from tests.alerts.notifications.servers import KEY, Hooks, receiver, tried
 from tests.api_clients import Member, limited_key
 from tests.mail_server import MailServer
+from tests.statements import scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -22,9 +21,7 @@ pytestmark = pytest.mark.whole_store
 def test_secrets_are_encrypted_and_never_shown(local: None, owner: Member, hooks: Hooks, database: Any):
     target = receiver(owner, "webhook", hooks)
     assert target["has_secret"] is True
-    with system_session() as session:
-        stored = session.scalars(select(Receiver.secret)).one()
-    assert KEY.encode() not in stored
+    assert KEY.encode() not in scalar(select(Receiver.secret))
     assert KEY not in owner.get(f"/v1/receivers/{target['id']}").text
     assert owner.patch(f"/v1/receivers/{target['id']}", json={"name": "renamed"}).json()["has_secret"] is True
 
@@ -72,14 +69,11 @@ def test_the_url_of_a_webhook_is_a_secret(local: None, owner: Member, make_mesh:
     target = owner.created("/v1/receivers", body)
     assert target["settings"] == {"url": SHOWN}
     path = f"/v1/receivers/{target['id']}"
-    with system_session() as session:
-        stored = session.scalars(select(Receiver)).one()
-    assert "secret" not in str(stored.settings)
+    assert "secret" not in str(scalar(select(Receiver.settings)))
     # What was read is written back: the URL stays.
     changed = owner.patch(path, json={"name": "renamed", "settings": {"url": SHOWN}}).json()
     assert (changed["name"], changed["settings"]) == ("renamed", {"url": SHOWN})
-    with system_session() as session:
-        assert hidden_url.opened(session.scalars(select(Receiver.settings)).one()) == URL
+    assert hidden_url.opened(scalar(select(Receiver.settings))) == URL
     moved = owner.patch(path, json={"settings": {"url": "https://hooks.example/"}})
     assert moved.json()["settings"] == {"url": "https://hooks.example/"}
     guest = limited_key(owner, [make_mesh(owner, 2).id], "read")
@@ -90,8 +84,7 @@ def test_the_url_of_a_webhook_is_a_secret(local: None, owner: Member, make_mesh:
 def test_user_and_password_of_a_url_are_basic_authentication(local: None, owner: Member, hooks: Hooks):
     url = hooks.url.replace("//", "//user:pa%40ss@")
     target = owner.created("/v1/receivers", {"name": "w", "kind": "webhook", "settings": {"url": f"{url}/x"}})
-    owner.created(f"/v1/receivers/{target['id']}/tests", {})
-    tasks.deliver_due()
+    tried(owner, target)
     ((_, headers, _),) = hooks.got
     assert headers["Authorization"] == f"Basic {base64.b64encode(b'user:pa@ss').decode()}"
     assert headers["Host"] == hooks.url.removeprefix("http://")
@@ -113,8 +106,7 @@ def test_international_domains_of_mail_and_webhooks(
         raise OSError("unknown")
 
     mail = {"name": "mail", "kind": "email", "settings": {"to": ["ops@bücher.example", "x@straße.example"]}}
-    owner.created(f"/v1/receivers/{owner.created('/v1/receivers', mail)['id']}/tests", {})
-    tasks.deliver_due()
+    tried(owner, owner.created("/v1/receivers", mail))
     assert [to for to, _ in mail_server.got] == [["ops@xn--bcher-kva.example", "x@xn--strae-oqa.example"]]
     hook = {"name": "hook", "kind": "webhook", "settings": {"url": "https://bücher.example/x"}}
     owner.created("/v1/receivers", hook)
@@ -127,8 +119,6 @@ def test_international_domains_of_mail_and_webhooks(
 
 def test_mail_that_a_server_cannot_take_is_not_tried_again(local: None, owner: Member, mail_server: MailServer):
     mail = {"name": "mail", "kind": "email", "settings": {"to": ["bücher@example.com"]}}
-    owner.created(f"/v1/receivers/{owner.created('/v1/receivers', mail)['id']}/tests", {})
-    tasks.deliver_due()
-    (failed,) = owner.get("/v1/deliveries").json()["items"]
+    failed = tried(owner, owner.created("/v1/receivers", mail))
     assert (failed["state"], failed["attempts"]) == ("failed", 1)
     assert "other characters than ASCII before the @" in failed["answer"]

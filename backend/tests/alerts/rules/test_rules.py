@@ -11,7 +11,8 @@ from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.rules import service
 from sinemora.kit.db import system_session, tenant_session
 from tests.alerts.conftest import Watched, egress
-from tests.api_clients import Member
+from tests.api_clients import Member, body_of
+from tests.statements import execute
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -26,8 +27,7 @@ def test_several_who_read_the_rules_of_a_new_mesh_at_once_get_them(owner: Member
             with system_session() as watching:
                 until(lambda: second.done() or watching.scalar(waits) == 1, "the second one waits")
         answer = second.result(WAIT_MOST_S)
-    assert answer.status_code == 200, answer.text
-    assert len(answer.json()["items"]) == len(defaults(10))
+    assert len(body_of(answer)["items"]) == len(defaults(10))
 
 
 def test_rules_are_checked(watched: Watched):
@@ -43,9 +43,8 @@ def test_rules_are_checked(watched: Watched):
         {"kind": "loss", "above": 0.002, "over_s": 3600},
     ]
     for condition in refused:
-        assert (
-            watched.owner.post("/v1/alert-rules", json={**body, "name": "s", "condition": condition}).status_code == 422
-        )
+        changed = {**body, "name": "s", "condition": condition}
+        assert watched.owner.post("/v1/alert-rules", json=changed).status_code == 422
     lasting = {"kind": "loss", "metric": "loss", "above": 0.002, "over_s": 3600}
     assert watched.owner.post("/v1/alert-rules", json={**body, "name": "s", "condition": lasting}).status_code == 201
 
@@ -83,9 +82,8 @@ def test_a_condition_with_too_few_or_other_fields_is_refused(watched: Watched, c
 
 def test_a_field_without_effect_that_an_older_version_stored_is_not_exported(watched: Watched):
     (rule,) = watched.rules()
-    with system_session() as session:
-        change = "UPDATE alert_rules SET condition = condition || jsonb_build_object('within_s', 60) WHERE id = :id"
-        session.execute(text(change), {"id": rule["id"]})
+    change = "UPDATE alert_rules SET condition = condition || jsonb_build_object('within_s', 60) WHERE id = :id"
+    execute(change, {"id": rule["id"]})
     path, where = "/v1/alert-rules/manifest", {"mesh_id": str(watched.world.id)}
     assert watched.owner.get(f"/v1/alert-rules/{rule['id']}").json()["condition"]["within_s"] == 60
     exported = watched.owner.get(path, params=where)
@@ -109,10 +107,8 @@ def test_a_runbook_is_a_web_address(watched: Watched, url: str):
 
 def test_a_rule_fires_only_in_its_scope(watched: Watched):
     (rule,) = watched.rules()
-    changed = watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"scope": {"path": ["a-1", "b-1"]}})
-    assert changed.status_code == 200, changed.text
-    watched.slow = egress(watched, 0)
-    watched.windows(2)
+    body_of(watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"scope": {"path": ["a-1", "b-1"]}}))
+    watched.windows(2, egress(watched, 0))
     (incident,) = watched.incidents()
     assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
 

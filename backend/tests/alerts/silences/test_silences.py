@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sinemora.alerts.silences.schedule import in_force
 from sinemora.alerts.silences.schemas import Weekly
-from tests.alerts.conftest import Watched, egress
+from tests.alerts.conftest import Watched, egress, silence_of
 
 
 @pytest.mark.parametrize(
@@ -27,15 +27,9 @@ def test_a_weekly_silence_recurs(at: str, holds: bool):
 
 def test_a_silence_applies_and_is_named_by_the_incident(watched: Watched):
     owner = watched.owner
-    body = {
-        "comment": "switch replaced tonight",
-        "matchers": [{"label": "vm", "value": "c-*"}],
-        "ends_at": "2099-01-01T00:00:00Z",
-    }
-    watched.slow = egress(watched, 2)
-    watched.windows(2)
-    preview = owner.post("/v1/silence-previews", json=body).json()
-    assert len(preview["incidents"]) == 1
+    body = silence_of("vm", "c-*", "switch replaced tonight")
+    watched.windows(2, egress(watched, 2))
+    assert len(owner.post("/v1/silence-previews", json=body).json()["incidents"]) == 1
     silence = owner.created("/v1/silences", body)
     assert silence["active"] is True
     watched.window()
