@@ -74,8 +74,7 @@ def test_a_latency_budget_of_paths_vms_and_zones(common, tmp_path, online):
     assert "Reference, not measured here (UCAM-CL-TR-937):" in path
     assert printed("x")[0] == "from x, 5 delays"
     assert printed("a", "b", "--zones")[0] == "a → b, 5 delays"
-    mesh = printed()
-    assert mesh[0] == "Whole mesh, median of 2 paths, 10 delays"
+    assert printed()[0] == "Whole mesh, median of 2 paths, 10 delays"
     assert printed("x", "y", "--round-trip")[2].split()[:4] == ["111.0", "µs", "(111.0", "to"]
     assert "The distance is too long" in " ".join(printed("x", "y", "--round-trip", "--distance-km", "5000"))
     empty = printed("x", "y", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-01T01:00:00Z")

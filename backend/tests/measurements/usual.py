@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import text
-
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
 from sinemora.kit.db import system_session, tenant_session
@@ -12,9 +10,10 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.store import frames, inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.api_clients import MeshWorld, body_of
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
+from tests.statements import execute
 
 USUAL_NS = 200_000
 RISE_NS = 400_000
@@ -76,7 +75,6 @@ def keep_steps(
     """Store several steps, each by its time with the paths that changed, as `keep_hour` stores one."""
     vms = [agent.vm_key for n, agent in enumerate(mesh.agents) if n != without]
     with tenant_session(mesh.owner.tenant_id) as session:
-        tenant_key = session.info["tenant_key"]
         state = mesh_state(session, mesh.id)
         zones = frames.zone_keys(session, [run.id for run in zone_runs(state)]).tolist()
     between = [
@@ -87,8 +85,8 @@ def keep_steps(
         for window in windows:
             for number, block in enumerate(frame_of(window).blocks() if window.peers else ()):
                 blobs = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
-                at_s = int(at.timestamp())
-                yield FrameRow(tenant_key, mesh.key, at_s, window.vm_key, number, tier.step_s, block.targets, *blobs)
+                of_mesh = (mesh.owner.tenant_key, mesh.key, int(at.timestamp()))
+                yield FrameRow(*of_mesh, window.vm_key, number, tier.step_s, block.targets, *blobs)
 
     pair_rows: list[FrameRow] = []
     zone_rows: list[FrameRow] = []
@@ -102,9 +100,8 @@ def keep_steps(
         ]
         pair_rows += rows_of(at, pairs)
         zone_rows += rows_of(at, between)
-    with system_session() as session:
-        for day in {at.date() for at in changes}:
-            session.execute(text("SELECT make_measurement_partitions(:day, :day)"), {"day": day})
+    for day in {at.date() for at in changes}:
+        execute("SELECT make_measurement_partitions(:day, :day)", {"day": day})
     # Citus refuses the system role what the owner has changed in the same transaction.
     with system_session() as session:
         for store, rows in ((inserts.store_merged, pair_rows), (inserts.store_merged_zones, zone_rows)):
@@ -134,4 +131,4 @@ def keep_days(mesh: MeshWorld, count: int, skipped: int = 0, hour: datetime | No
 
 
 def deviations(mesh: MeshWorld, **params):
-    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/deviations", params=params))
+    return mesh.read("deviations", **params)

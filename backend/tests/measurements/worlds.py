@@ -91,7 +91,6 @@ def merged_of(frames: list[Frame]) -> Piece:
 
 def frames_of(piece: Piece) -> list[Frame]:
     """Cut merged pairs into a frame of each client."""
-    assert piece.sketches is not None
     clients = np.unique(piece.clients)
     parts = [np.flatnonzero(piece.clients == client) for client in clients]
     return [

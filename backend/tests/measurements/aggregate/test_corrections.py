@@ -1,21 +1,19 @@
 """From clocks in reports to corrected one-way delays through HTTP; and corrections applied to frames."""
 
-from datetime import UTC, datetime
-
 import numpy as np
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections
 from sinemora.measurements.aggregate.corrections import CLOCKS, SHIFTS, ClockReport, Corrections
 from sinemora.measurements.codec import frame, llq16, unpacking
 from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, ROUND_TRIP
 from sinemora.measurements.ingest.agent_pb2 import Report
-from tests.api_clients import MeshWorld, body_of
+from tests.api_clients import MeshWorld
+from tests.measurements.matrices import span
 from tests.measurements.reports import golden, report_of, sent, window_start, windows_of
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
+from tests.statements import rows
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(6)]
 
@@ -44,7 +42,6 @@ def clocks_of(report: Report, vm_key: int) -> ClockReport:
     """Return the clocks of the only window of a report."""
     (window,) = windows_of(report, vm_key)
     clocks = window.clocks
-    assert clocks is not None
     table = corrections.table_of(window.targets, clocks.offset_ns, clocks.error_ns, clocks.skew_ppb, window.stats)
     return ClockReport(vm_key, window.started_at_s + window.window_s, table)
 
@@ -87,9 +84,7 @@ def test_clocks_that_an_earlier_version_stored_are_left_out():
 
 
 def path(mesh: MeshWorld, source: int, target: int) -> dict:
-    ids = {vm["key"]: vm["id"] for vm in mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()["vms"]}
-    ends = (ids[mesh.agents[source].vm_key], ids[mesh.agents[target].vm_key])
-    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}"))
+    return mesh.read(mesh.path(source, target))
 
 
 def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):
@@ -107,10 +102,9 @@ def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):
     seen_back = path(mesh, 1, 0)
     assert seen_back["outbound"]["min_ns"] == inbound["min_ns"]
 
-    matrix = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "asymmetry", "statistic": "min"}).json()
-    first, second = (
-        [axis["name"] for axis in matrix["axis"]].index(result[end]["name"]) for end in ("source", "target")
-    )
+    matrix = mesh.read("matrix", metric="asymmetry", statistic="min")
+    names = [axis["name"] for axis in matrix["axis"]]
+    first, second = (names.index(result[end]["name"]) for end in ("source", "target"))
     assert matrix["values"][first][second] == pytest.approx(2 * HALF, abs=2_000)
     assert matrix["asymmetry_sources"][first][second] == "mesh"
     assert matrix["asymmetry_sources"][first][first] is None
@@ -121,7 +115,7 @@ def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):
         if value is not None and {row, column} != {first, second}
     ]
     assert np.abs(others).max() < 2_000
-    zones = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"by": "zone", "statistic": "p99"}).json()
+    zones = mesh.read("matrix", by="zone", statistic="p99")
     assert {source for row in zones["asymmetry_sources"] for source in row} <= {"mesh", None}
 
 
@@ -140,13 +134,7 @@ def test_zones_over_a_range_are_corrected_as_their_vms_are(mesh):
         "both": (minute - 300, newest + 10),
     }
     for what, (start, end) in ranges.items():
-        params = {
-            "by": "zone",
-            "metric": "asymmetry",
-            "statistic": "min",
-            **{name: datetime.fromtimestamp(at, UTC).isoformat() for name, at in (("from", start), ("to", end))},
-        }
-        body = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+        body = mesh.read("matrix", by="zone", metric="asymmetry", statistic="min", **span(start, end))
         zones = [axis["name"] for axis in body["axis"]]
         ends = path(mesh, 0, 1)
         first, second = zones.index(ends["source"]["zone_name"]), zones.index(ends["target"]["zone_name"])
@@ -156,9 +144,7 @@ def test_zones_over_a_range_are_corrected_as_their_vms_are(mesh):
         assert body["asymmetry_sources"][first][second] == "mesh", what
 
 
-def rows() -> list:
-    with system_session() as session:
-        return list(session.execute(text("SELECT * FROM corrections ORDER BY started_at")).all())
+STORED = "SELECT * FROM corrections ORDER BY started_at"
 
 
 def test_corrections_go_on_while_they_agree_and_start_anew_when_ways_change(mesh):
@@ -166,22 +152,18 @@ def test_corrections_go_on_while_they_agree_and_start_anew_when_ways_change(mesh
     for n in range(3):
         tell(mesh, start + 10 * n)
         tasks.correct()
-    (row,) = rows()
+    (row,) = rows(STORED)
     assert row.ended_at.timestamp() - row.started_at.timestamp() == 30
     assert (row.loops, row.loop_max_ns) == (20, HALF)
     tasks.correct()
-    assert rows() == [row]
+    assert rows(STORED) == [row]
     for n in range(9, 11):
         tell(mesh, start + 10 * n, half_ns=-HALF)
         tasks.correct()
-    _, after = rows()
+    _, after = rows(STORED)
     assert after.started_at.timestamp() == start + 90
     assert path(mesh, 0, 1)["outbound"]["min_ns"] == pytest.approx(EVEN - HALF, abs=1_000)
-    names = path(mesh, 0, 1)
-    series = mesh.owner.get(
-        f"/v1/meshes/{mesh.id}/paths/{names['source']['id']}/{names['target']['id']}/series",
-        params={"statistic": "min", "resolution": "window"},
-    ).json()
+    series = mesh.read(f"{mesh.path()}/series", statistic="min", resolution="window")
     known = [value for value in series["outbound"]["delay_ns"] if value is not None]
     assert known == pytest.approx([EVEN + HALF] * 3 + [EVEN - HALF] * 2, abs=1_000)
 

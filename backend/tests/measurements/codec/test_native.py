@@ -21,7 +21,10 @@ from tests.measurements.reports import GOLDEN, add_window, arrived, golden, repo
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 from tests.seeds import seeds
 
-SEEDS = seeds(range(6))
+
+@pytest.fixture(params=seeds(range(6)))
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    return np.random.default_rng(request.param)
 
 
 def same(one: object, other: object) -> None:
@@ -99,11 +102,9 @@ def corrections(rng: np.random.Generator) -> list[Corrections]:
     return collected
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directions", [(), ONE_WAY, (frame.ROUND_TRIP,), DIRECTIONS])
 @pytest.mark.parametrize("shift", [False, True])
-def test_blocks_are_decoded_like_each_alone(seed, directions, shift):
-    rng = np.random.default_rng(seed)
+def test_blocks_are_decoded_like_each_alone(rng, directions, shift):
     blocks = stored(frames(rng, 7), rng)
     stats = [frame.decode_stats(entry.stats) for entry in blocks]
     sketches = [frame.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats, strict=True)]
@@ -149,12 +150,10 @@ def round_trips_of(stats, quantile):
     return np.where(codes > 0, np.minimum(np.maximum(middles, least), most), -1)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("directions", [(), ONE_WAY, (frame.ROUND_TRIP,), DIRECTIONS])
 @pytest.mark.parametrize("corrected", [False, True])
 @pytest.mark.parametrize("words_too", [True, False])
-def test_windows_merge_while_they_are_read_as_all_at_once(seed, directions, corrected, words_too):
-    rng = np.random.default_rng(seed)
+def test_windows_merge_while_they_are_read_as_all_at_once(rng, directions, corrected, words_too):
     without_flows = [entry for entry in frames(rng, 60) if not entry.stats.by_flow.size]
     blocks, known = stored(without_flows, rng), corrections(rng) if corrected else []
     result = merge.merge_blocks(blocks, known, directions, words_too=words_too)
@@ -173,12 +172,10 @@ def test_windows_of_other_targets_than_their_roster_are_refused():
         merge.merge_blocks(broken, [], DIRECTIONS, words_too=True)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("words_too", [True, False])
 @pytest.mark.parametrize("targets_at_once", [12, merge._TARGETS_AT_ONCE])
-def test_ranges_merge_as_all_at_once(seed, words_too, targets_at_once, monkeypatch):
+def test_ranges_merge_as_all_at_once(rng, words_too, targets_at_once, monkeypatch):
     monkeypatch.setattr(merge, "_TARGETS_AT_ONCE", targets_at_once)
-    rng = np.random.default_rng(seed)
     blocks = sorted(stored(frames(rng, 30), rng), key=lambda item: item.vm_key)
     chunks, known = [blocks[:11], blocks[11:12], blocks[12:]], corrections(rng)
     pairs, sketches = merge.merged(chunks, 100, corrections=known, quantiles_of=DIRECTIONS, words_too=words_too)
@@ -246,9 +243,7 @@ def window(rng: np.random.Generator) -> Report:
     return report_of(3, {int(key): raw(rng) for key in range(10, 18)}, 1_795_000_000)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_reports_are_read_as_they_were_measured(seed):
-    rng = np.random.default_rng(seed)
+def test_reports_are_read_as_they_were_measured(rng):
     peers = {int(key): raw(rng) for key in range(10, 18)}
     message, measured = report_of(3, peers, 1_795_000_000), frame_of(RawWindow(3, peers))
     part = next(item for item in (message.windows[0].outbound, message.windows[0].inbound) if len(item.sketch) > 4)
@@ -336,10 +331,8 @@ def test_more_fields_than_any_report_has_are_refused():
     assert "more than 100000 fields" in outcome(b"\x22\x00" * 100_001)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_blocks_read_with_a_window_are_those_of_its_frame(seed):
+def test_blocks_read_with_a_window_are_those_of_its_frame(rng):
     """A window of three blocks is encoded where it is read; one with flows or hardware clocks is not."""
-    rng = np.random.default_rng(seed)
     message = report_of(1, {peer: simple(int(rng.integers(1, 10**9))) for peer in range(2, 600)})
     (plain,) = windows_of(message, 1)
     whole = Frame(1, plain.targets, plain.stats, plain.sketches).encoded()
@@ -349,9 +342,7 @@ def test_blocks_read_with_a_window_are_those_of_its_frame(seed):
     assert other.columns.blocks() is None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_peers_are_among_keys_as_sets_are(seed):
-    rng = np.random.default_rng(seed)
+def test_peers_are_among_keys_as_sets_are(rng):
     peers = np.unique(rng.integers(2, 5000, 300))
     (of_window,) = windows_of(report_of(1, {int(peer): simple(1000) for peer in peers}), 1)
     others = np.unique(rng.integers(2, 5000, int(rng.integers(1, 4000))))

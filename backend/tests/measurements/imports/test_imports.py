@@ -149,8 +149,7 @@ def imported(owner: Member, mesh_id: str, text: str, **params) -> dict:
     )
     assert answer.status_code == 202, answer.text
     executor.run(owner.tenant_id, UUID(answer.json()["id"]))
-    entry: dict = owner.get(answer.headers["location"]).json()
-    return entry
+    return owner.get(answer.headers["location"]).json()
 
 
 def test_an_imported_trace_is_asked_about_like_any_other(owner, make_mesh, queued):

@@ -18,12 +18,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from redis import Redis
-from sqlalchemy import text
 
 from sinemora import migrate
 from sinemora.access.tenants.service import create_owner
 from sinemora.kit import db
-from sinemora.kit.db import system_session
 from sinemora.main import create_app
 from sinemora.measurements.ingest import storing_check
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
@@ -32,6 +30,7 @@ from tests.api_clients import PASSWORD, MeshWorld
 from tests.conftest import Servers, forget_settings
 from tests.measurements.reports import report_of, send, window_start
 from tests.measurements.worlds import simple
+from tests.statements import rows
 from tests.waits import WAIT_MOST_S
 
 DISK_BYTES = 160 << 20
@@ -40,12 +39,8 @@ SMALL_DISK = "SINEMORA_TEST_SMALL_DISK"
 
 def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
     """Count how often each window of each VM of a mesh is stored."""
-    with system_session() as session:
-        rows = session.execute(
-            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :mesh"),
-            {"mesh": mesh.key},
-        )
-        return Counter((vm_key, at) for vm_key, at in rows)
+    windows = "SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :mesh"
+    return Counter((vm_key, at) for vm_key, at in rows(windows, {"mesh": mesh.key}))
 
 
 @pytest.fixture

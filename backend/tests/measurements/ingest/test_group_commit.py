@@ -41,8 +41,12 @@ class Store:
                 raise self.refused[report]
 
 
-async def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
-    store = Store()
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+async def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches(store: Store):
     writer = BatchWriter(store, 100, 1)
     await writer.write("first", 1)
     store.held.clear()
@@ -57,8 +61,7 @@ async def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
     assert len(store.batches) <= 3
 
 
-async def test_a_batch_that_is_large_enough_is_stored_without_a_pause():
-    store = Store()
+async def test_a_batch_that_is_large_enough_is_stored_without_a_pause(store: Store):
     writer = BatchWriter(store, 100, 60_000)
     await writer.write("first", 1)
     # Waits for the pause of a minute until a large one is with it.
@@ -71,8 +74,7 @@ async def test_a_batch_that_is_large_enough_is_stored_without_a_pause():
     assert store.batches == [["first"], ["small", "large"]]
 
 
-async def test_one_bad_report_fails_alone():
-    store = Store()
+async def test_one_bad_report_fails_alone(store: Store):
     writer = BatchWriter(store, 100, 50)
     store.refused["bad"] = ValueError("no")
     result = await asyncio.gather(*(outcome(writer.write(name, 1)) for name in ("a", "bad", "b", "c")))
@@ -80,8 +82,7 @@ async def test_one_bad_report_fails_alone():
     assert result == ["stored", "report_not_storable", "stored", "stored"]
 
 
-async def test_a_database_that_comes_back_is_asked_again_and_one_that_does_not_is_told():
-    store = Store()
+async def test_a_database_that_comes_back_is_asked_again_and_one_that_does_not_is_told(store: Store):
     gone = OperationalError("INSERT", {}, Exception("server closed the connection"))
     answers: list[Exception | None] = [gone, None, gone, gone]
 
@@ -98,8 +99,7 @@ async def test_a_database_that_comes_back_is_asked_again_and_one_that_does_not_i
     assert store.batches == [["a"]]
 
 
-async def test_closing_stores_what_waits_and_refuses_what_comes():
-    store = Store()
+async def test_closing_stores_what_waits_and_refuses_what_comes(store: Store):
     writer = BatchWriter(store, 100, 1)
     store.held.clear()
     waiting = [asyncio.ensure_future(outcome(writer.write(str(n), 1))) for n in range(5)]
@@ -113,8 +113,7 @@ async def test_closing_stores_what_waits_and_refuses_what_comes():
     assert await asyncio.gather(*waiting) == ["stored"] * 5
 
 
-async def test_a_store_that_hangs_does_not_hang_the_end():
-    store = Store()
+async def test_a_store_that_hangs_does_not_hang_the_end(store: Store):
     writer = BatchWriter(store, 100, 1)
     store.held.clear()
     held = asyncio.ensure_future(outcome(writer.write("held", 1)))
@@ -127,8 +126,7 @@ async def test_a_store_that_hangs_does_not_hang_the_end():
     assert await held == "stored"
 
 
-async def test_tenants_take_turns_and_none_fills_the_queue():
-    store = Store()
+async def test_tenants_take_turns_and_none_fills_the_queue(store: Store):
     store.held.clear()
     writer = BatchWriter(store, 16, 1, owner=lambda report: report[0])
     held = asyncio.ensure_future(writer.write("held", 1))
@@ -146,8 +144,7 @@ async def test_tenants_take_turns_and_none_fills_the_queue():
 
 
 @pytest.mark.parametrize(("others", "batches"), [("", [10]), ("b", [4, 4, 2])])
-async def test_no_tenant_waits_for_the_batches_of_one_that_reports_much(others: str, batches: list[int]):
-    store = Store()
+async def test_no_tenant_waits_for_the_batches_of_one_that_reports_much(store: Store, others: str, batches: list[int]):
     store.held.clear()
     writer = BatchWriter(
         lambda reports: None if "b" in reports else store(reports), 40, 1, owner=lambda report: report[0]

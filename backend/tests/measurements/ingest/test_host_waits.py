@@ -7,6 +7,7 @@ import pytest
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.store import host_waits, traffic
 from tests.api_clients import MeshWorld, body_of
+from tests.measurements.matrices import span
 from tests.measurements.reports import add_traffic, golden, host_of, sent, traffic_of, window_start, window_starts
 
 pytestmark = pytest.mark.agents(2)
@@ -80,8 +81,8 @@ def test_waits_over_time_are_shares_of_the_time_that_was_counted(mesh: MeshWorld
     window.stall_at_us.append(-12_000_000)
     window.stall_us.append(5_000_000)
     sent(mesh.agents[0], report)
-    start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (older, newer + 10))
-    found = body_of(mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/host-waits", params={"from": start, "to": end}))
+    of_range = span(older, newer + 10)
+    found = body_of(mesh.owner.get(f"/v1/vms/{mesh.agents[0].vm_id}/host-waits", params=of_range))
     assert [datetime.fromisoformat(at).timestamp() for at in found["points_at"]] == [older, missing, newer]
     assert found["wake"]["max_us"] == [2_000, None, 90_000]
     assert found["send"]["max_us"] == [None, None, None]

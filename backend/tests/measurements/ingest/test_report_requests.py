@@ -24,19 +24,20 @@ from tests.waits import WAIT_MOST_S, until
 pytestmark = pytest.mark.agents(2)
 
 REPORTS = "/v1/agents/self/reports"
+Address = tuple[str, int]
 # Differ between two responses to the same request.
 OWN = {"date", "sinemora-held-ns", "sinemora-time-ns", "x-request-id"}
 
 
 @pytest.fixture(scope="module")
-def running(servers: Servers) -> Iterator[tuple[Server, tuple[str, int]]]:
+def running(servers: Servers) -> Iterator[tuple[Server, Address]]:
     started = server()
     with serving(started) as address:
         yield started, address
 
 
 @pytest.fixture
-def address(running: tuple[Server, tuple[str, int]]) -> tuple[str, int]:
+def address(running: tuple[Server, Address]) -> Address:
     return running[1]
 
 
@@ -70,7 +71,7 @@ def chunked(headers: dict[str, str], body: bytes) -> bytes:
 class Connection:
     """A connection that reads whole responses."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(self, address: Address) -> None:
         self.socket = socket.create_connection(address, WAIT_MOST_S)
         self.buffer = b""
 
@@ -94,13 +95,13 @@ class Connection:
 
 
 @contextmanager
-def connected(address: tuple[str, int]) -> Iterator[Connection]:
+def connected(address: Address) -> Iterator[Connection]:
     opened = Connection(address)
     with opened.socket:
         yield opened
 
 
-def asked(address: tuple[str, int], request: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
+def asked(address: Address, request: bytes) -> tuple[str, list[tuple[str, str]], bytes]:
     with connected(address) as agents_own:
         agents_own.socket.sendall(request)
         return agents_own.read()
@@ -113,21 +114,21 @@ def steady(response: tuple[str, list[tuple[str, str]], bytes]) -> tuple[str, lis
     return status, [(name, None if name in OWN else value) for name, value in headers], body.replace(own_id, b"")
 
 
-def known(address: tuple[str, int], mesh: MeshWorld) -> AgentCaller:
-    """Return an agent whose credential the server has looked up."""
+@pytest.fixture
+def known(address: Address, mesh: MeshWorld) -> AgentCaller:
+    """An agent whose credential the server has looked up."""
     agent = mesh.agents[0]
     assert asked(address, with_length(named(agent), body_for(mesh, windows_ago=30)))[0].split()[1] == "204"
     return agent
 
 
-def test_skipped_windows_are_counted_in_the_response(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent = known(address, mesh)
+def test_skipped_windows_are_counted_in_the_response(address: Address, mesh: MeshWorld, known: AgentCaller) -> None:
     peers = {mesh.agents[1].vm_key: simple(50_000)}
     report = report_of(mesh.key, peers)
     report.windows.add().CopyFrom(report.windows[0])
     report.windows[1].mesh_key = 2**31 - 1
     body = report.SerializeToString()
-    with_its_length, in_chunks = (asked(address, form(named(agent), body)) for form in (with_length, chunked))
+    with_its_length, in_chunks = (asked(address, form(named(known), body)) for form in (with_length, chunked))
     assert steady(with_its_length) == steady(in_chunks)
     assert dict(with_its_length[1])["sinemora-skipped-windows"] == "1"
 
@@ -147,10 +148,9 @@ REFUSED: list[tuple[int, dict[str, str], bytes | None]] = [
 ]
 
 
-def test_a_refusal_is_equal_with_and_without_a_length(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent = known(address, mesh)
+def test_a_refusal_is_equal_with_and_without_a_length(address: Address, mesh: MeshWorld, known: AgentCaller) -> None:
     for status, more, body in REFUSED:
-        headers = named(agent) | more
+        headers = named(known) | more
         content = body_for(mesh) if body is None else body
         with_its_length, in_chunks = (asked(address, form(headers, content)) for form in (with_length, chunked))
         assert with_its_length[0].split()[1] == str(status)
@@ -159,49 +159,48 @@ def test_a_refusal_is_equal_with_and_without_a_length(address: tuple[str, int], 
 
 
 def test_a_report_counts_once_against_the_rate_of_its_agent(
-    address: tuple[str, int], mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
+    address: Address, mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(config.settings(), "agent_reports_per_minute", 3)
-    agent = known(address, mesh)
-    # Two are left; a refused one counts.
-    statuses = [asked(address, with_length(named(agent), body)) for body in (b"\xff", body_for(mesh), body_for(mesh))]
-    assert [status.split()[1] for status, _, _ in statuses] == ["422", "204", "429"]
-    assert int(dict(statuses[2][1])["retry-after"]) > 0
-    assert b'"reports_too_many"' in statuses[2][2]
+    bodies = (body_for(mesh), b"\xff", body_for(mesh), body_for(mesh))  # a refused one counts
+    statuses = [asked(address, with_length(named(mesh.agents[0]), body)) for body in bodies]
+    assert [status.split()[1] for status, _, _ in statuses] == ["204", "422", "204", "429"]
+    assert int(dict(statuses[3][1])["retry-after"]) > 0
+    assert b'"reports_too_many"' in statuses[3][2]
 
 
 def test_a_failure_is_a_problem_and_the_connection_stays(
-    address: tuple[str, int],
+    address: Address,
     mesh: MeshWorld,
-    running: tuple[Server, tuple[str, int]],
+    known: AgentCaller,
+    running: tuple[Server, Address],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    agent = known(address, mesh)
-
     async def broken(*_: Any) -> int:
         raise RuntimeError("no store")
 
     with connected(address) as agents_own:
         with monkeypatch.context() as patched:
             patched.setattr(running[0].app.state.ingest, "take", broken)
-            agents_own.socket.sendall(with_length(named(agent), body_for(mesh)))
+            agents_own.socket.sendall(with_length(named(known), body_for(mesh)))
             status, headers, body = agents_own.read()
         assert status.split()[1] == "500"
         assert dict(headers)["content-type"] == "application/problem+json"
         assert b'"internal' in body
-        agents_own.socket.sendall(with_length(named(agent), body_for(mesh)))
+        agents_own.socket.sendall(with_length(named(known), body_for(mesh)))
         assert agents_own.read()[0].split()[1] == "204"
 
 
-def test_an_unknown_agent_is_refused_before_its_body_arrives(address: tuple[str, int], mesh: MeshWorld) -> None:
+def test_an_unknown_agent_is_refused_before_its_body_arrives(
+    address: Address, mesh: MeshWorld, known: AgentCaller
+) -> None:
     head = head_of({**named(mesh.agents[0]), "Authorization": "Bearer sma_nobody", "Content-Length": "1000"})
     assert asked(address, head)[0].split()[1] == "401"
-    agent = known(address, mesh)
-    too_long = head_of({**named(agent), "Content-Length": str(1 << 30)})
+    too_long = head_of({**named(known), "Content-Length": str(1 << 30)})
     assert asked(address, too_long)[0].split()[1] == "413"
 
 
-def test_a_report_is_stored_in_pieces_and_in_a_row(address: tuple[str, int], mesh: MeshWorld) -> None:
+def test_a_report_is_stored_in_pieces_and_in_a_row(address: Address, mesh: MeshWorld) -> None:
     agent = mesh.agents[0]
     body = body_for(mesh)
     request, packed = with_length(named(agent), body), with_length(named(agent) | ZSTD, zstandard.compress(body))
@@ -216,8 +215,7 @@ def test_a_report_is_stored_in_pieces_and_in_a_row(address: tuple[str, int], mes
         assert [agents_own.read()[0].split()[1] for _ in range(4)] == ["204", "204", "200", "204"]
 
 
-def test_reports_are_counted_and_timed_by_their_route(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent = known(address, mesh)
+def test_reports_are_counted_and_timed_by_their_route(address: Address, mesh: MeshWorld, known: AgentCaller) -> None:
 
     def counts() -> tuple[float, float, float]:
         timed = next(
@@ -232,25 +230,24 @@ def test_reports_are_counted_and_timed_by_their_route(address: tuple[str, int], 
         )
 
     before = counts()
-    asked(address, with_length(named(agent), body_for(mesh)))
+    asked(address, with_length(named(known), body_for(mesh)))
     assert [after - value for after, value in zip(counts(), before, strict=True)] == [1, 1, 1]
 
 
-def test_a_report_whose_agent_leaves_is_counted(address: tuple[str, int], mesh: MeshWorld) -> None:
-    agent, body = known(address, mesh), body_for(mesh)
+def test_a_report_whose_agent_leaves_is_counted(address: Address, mesh: MeshWorld, known: AgentCaller) -> None:
+    body = body_for(mesh)
     refused = REQUESTS.labels("POST", REPORTS, "400")
     before = refused._value.get()
     with connected(address) as agents_own:
-        agents_own.socket.sendall(with_length(named(agent), body)[:-5])
+        agents_own.socket.sendall(with_length(named(known), body)[:-5])
     until(lambda: refused._value.get() == before + 1, "the count of the report that did not arrive")
 
 
 def test_a_traced_process_sends_reports_through_its_middleware(
-    address: tuple[str, int], mesh: MeshWorld, monkeypatch: pytest.MonkeyPatch
+    address: Address, mesh: MeshWorld, known: AgentCaller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = known(address, mesh)
     passed: list[dict[str, Any]] = []
     monkeypatch.setattr(tracing, "is_on", lambda: True)
     monkeypatch.setattr(tracing, "set_attributes", lambda **attributes: passed.append(attributes))
-    assert asked(address, with_length(named(agent), body_for(mesh)))[0].split()[1] == "204"
+    assert asked(address, with_length(named(known), body_for(mesh)))[0].split()[1] == "204"
     assert [list(attributes) for attributes in passed[:1]] == [["sinemora.request_id"]]

@@ -16,12 +16,13 @@ from sqlalchemy.exc import OperationalError
 
 from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.kit import cluster
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.validation import NO_CLOCK
+from tests import statements
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import (
     PROTOBUF,
@@ -45,8 +46,7 @@ def peers_of(mesh: MeshWorld, agent: int = 0):
 
 
 def rows(mesh: MeshWorld, sql: str, **parameters):
-    with tenant_session(mesh.owner.tenant_id) as session:
-        return session.execute(text(sql), parameters).all()
+    return statements.rows(sql, parameters, mesh.owner.tenant_id)
 
 
 def count(mesh: MeshWorld, table: str) -> int:
@@ -90,8 +90,7 @@ def test_three_forms_of_a_report(mesh, form):
             {"Content-Type": "application/json; charset=utf-8"},
         ),
     }[form]
-    answer = mesh.agents[0].post(REPORTS, content=body, headers=headers)
-    assert answer.status_code == 204, answer.text
+    assert mesh.agents[0].post(REPORTS, content=body, headers=headers).status_code == 204
     assert count(mesh, "probe_frames") == 1
 
 
@@ -116,15 +115,12 @@ def test_an_older_window_does_not_replace_the_newest(mesh):
 
 def test_more_than_256_peers_are_stored_in_blocks(owner, make_mesh, database: Engine):
     mesh = make_mesh(owner, 1)
-    zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
-    with system_session() as session:  # VMs without agents, made in bulk
-        session.execute(
-            text(
-                "INSERT INTO vms (id, tenant_id, zone_id, name, event_port, general_port, version)"
-                " SELECT gen_random_uuid(), :tenant, :zone, 'vm-' || i, 319, 320, 1 FROM generate_series(1, 300) i"
-            ),
-            {"tenant": owner.tenant_id, "zone": zone["id"]},
-        )
+    statements.execute(  # VMs without agents, made in bulk
+        "INSERT INTO vms (id, tenant_id, zone_id, name, event_port, general_port, version)"
+        " SELECT gen_random_uuid(), tenant_id, id, 'vm-' || i, 319, 320, 1 FROM zones, generate_series(1, 300) i"
+        " WHERE tenant_id = :tenant",
+        {"tenant": owner.tenant_id},
+    )
     keys = [row[0] for row in rows(mesh, "SELECT key FROM vms WHERE name LIKE 'vm-%' ORDER BY key")]
     sent(mesh.agents[0], report_of(mesh.key, {key: simple(40_000 + key) for key in keys}))
     result = rows(
@@ -186,9 +182,7 @@ def test_windows_of_a_deleted_mesh_are_skipped_when_others_are_good(mesh):
 
 def test_a_removed_peer_is_left_out_and_the_rest_is_stored(mesh, owner):
     peers = peers_of(mesh)
-    gone = mesh.agents[2]
-    answer = owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"})
-    assert answer.status_code == 204, answer.text
+    assert owner.delete(f"/v1/vms/{mesh.agents[2].vm_id}", headers={"If-Match": "*"}).status_code == 204
     sent(mesh.agents[0], report_of(mesh.key, peers))
     ((row),) = rows(
         mesh, "SELECT target_keys, n FROM probe_frames f JOIN (SELECT * FROM rosters OFFSET 0) r ON r.key = roster_key"
@@ -368,7 +362,6 @@ def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
     assert result.stats.flows.tolist() == [1, 1, 2]
     assert result.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED, frame.ASSUMED]
     assert result.stats.by_flow[:, 0].tolist() == [[2, 1], [45_000, 1_000_000], [45_000, 1_000_000]]
-    assert result.clocks is not None
     # An older agent sends the peer's clock minus its own.
     assert result.clocks.offset_ns.tolist() == [1_500, 0, -9_000_000_000_000]
     assert result.clocks.error_ns.tolist() == [80, NO_CLOCK, 2_500]

@@ -1,16 +1,15 @@
 """Traffic by service in reports: counted once, of tenants that ask for it alone; VMs that are gone."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_session
 from sinemora.measurements.store import traffic_edges
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MakeMesh, Member, MeshWorld
 from tests.measurements.reports import golden, sent, services_of, window_start
+from tests.statements import rows
 
 pytestmark = pytest.mark.agents(3)
 
@@ -23,25 +22,20 @@ def asked(mesh: MeshWorld) -> MeshWorld:
     return mesh
 
 
-def read(mesh: MeshWorld, statement: str) -> list[Any]:
-    with tenant_session(mesh.owner.tenant_id) as session:
-        return [tuple(row) for row in session.execute(text(statement)).all()]
-
-
 def edges(mesh: MeshWorld) -> list[Any]:
-    return read(
-        mesh,
+    return rows(
         "SELECT c.key, s.key, port, reported_by, sum(connections), sum(bytes_to_server), sum(bytes_to_client),"
         " sum(windows), extract(epoch FROM min(first_at))::bigint, extract(epoch FROM max(last_at))::bigint"
         " FROM traffic_edges e JOIN vms c ON c.id = client_vm_id JOIN vms s ON s.id = server_vm_id"
         " GROUP BY c.key, s.key, port, reported_by ORDER BY c.key, s.key, port, reported_by",
+        tenant=mesh.owner.tenant_id,
     )
 
 
 def days(mesh: MeshWorld) -> list[Any]:
     names = ("bit_count(seen)", "other_connections", "other_bytes_sent", "other_bytes_received", "connections_left_out")
     sums = ", ".join(f"sum({name})" for name in names)
-    return read(mesh, f"SELECT {sums} FROM traffic_days GROUP BY vm_id ORDER BY 1")
+    return rows(f"SELECT {sums} FROM traffic_days GROUP BY vm_id ORDER BY 1", tenant=mesh.owner.tenant_id)
 
 
 def test_windows_count_once_whoever_sends_them_how_often(asked: MeshWorld):
@@ -62,17 +56,15 @@ def test_windows_count_once_whoever_sends_them_how_often(asked: MeshWorld):
     assert days(asked) == [(1, 0, 0, 0, 0), (2, 4, 70, 7, 8)]
 
 
-def test_vms_of_others_and_those_that_are_gone_have_no_rows(
-    asked: MeshWorld, make_mesh: Callable[..., MeshWorld], other_owner: Member
-):
+def test_vms_of_others_and_those_that_are_gone_have_no_rows(asked: MeshWorld, make_mesh: MakeMesh, other_owner: Member):
     client, server, gone = asked.agents
     strange = make_mesh(other_owner, 1).agents[0]
     at = window_start(1, 30)
-    rows = [(key, 80, False, 1, 5, 5) for key in (server.vm_key, gone.vm_key, strange.vm_key)]
-    sent(client, services_of({at: [*rows, (client.vm_key, 80, False, 1, 5, 5)]}))
+    peers = [(key, 80, False, 1, 5, 5) for key in (server.vm_key, gone.vm_key, strange.vm_key)]
+    sent(client, services_of({at: [*peers, (client.vm_key, 80, False, 1, 5, 5)]}))
     assert [row[:2] for row in edges(asked)] == [(client.vm_key, key) for key in (server.vm_key, gone.vm_key)]
     assert asked.owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"}).status_code == 204
-    sent(client, services_of({at - 30: rows}))
+    sent(client, services_of({at - 30: peers}))
     assert [(row[1], row[7]) for row in edges(asked)] == [(server.vm_key, 2)]
 
 

@@ -4,12 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import tenant_session
-from tests.api_clients import MeshWorld, body_of
+from tests.api_clients import MeshWorld
 from tests.measurements.reports import report_of, send, sent, window_starts
 from tests.measurements.worlds import simple
+from tests.statements import rows
 
 pytestmark = pytest.mark.agents(2)
 
@@ -21,13 +20,11 @@ def report_with(mesh: MeshWorld, source: int, started_at_s: int | None = None):
 
 
 def path_of(mesh: MeshWorld, source: int, target: int) -> dict[str, Any]:
-    ends = mesh.agents[source].vm_id, mesh.agents[target].vm_id
-    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}"))
+    return mesh.read(mesh.path(source, target))
 
 
 def shown(mesh: MeshWorld, source: int, target: int) -> str | None:
-    origin: str | None = path_of(mesh, source, target)["timestamp_source"]
-    return origin
+    return path_of(mesh, source, target)["timestamp_source"]
 
 
 def test_the_origin_is_stored_with_the_window_and_shown_from_both_ends(mesh):
@@ -37,9 +34,8 @@ def test_the_origin_is_stored_with_the_window_and_shown_from_both_ends(mesh):
         sent(mesh.agents[0], report_with(mesh, code, started_at_s))
         assert shown(mesh, 0, 1) == name
         assert shown(mesh, 1, 0) == name
-    with tenant_session(mesh.owner.tenant_id) as session:
-        stored = session.scalars(text("SELECT timestamp_source FROM probe_frames ORDER BY started_at")).all()
-    assert stored == [None, 1, 2, 3]
+    stored = rows("SELECT timestamp_source FROM probe_frames ORDER BY started_at", tenant=mesh.owner.tenant_id)
+    assert stored == [(None,), (1,), (2,), (3,)]
 
 
 def test_what_is_noted_about_a_peer_is_stored_shown_and_exported(owner, make_mesh):
@@ -64,8 +60,8 @@ def test_what_is_noted_about_a_peer_is_stored_shown_and_exported(owner, make_mes
 
     paths = [f"path:{first.vm_id}:{peer.vm_id}" for peer in peers]
     answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/windows", params={"selections": paths, "format": "ndjson"})
-    rows = {row["selection"]: row for row in map(json.loads, answer.text.splitlines())}
-    exported = [(rows[path]["timestamp_source"], rows[path]["residence_ns"]) for path in paths]
+    of_path = {row["selection"]: row for row in map(json.loads, answer.text.splitlines())}
+    exported = [(of_path[path]["timestamp_source"], of_path[path]["residence_ns"]) for path in paths]
     assert exported == [("kernel", None), ("user", None), ("kernel", 9_000)]
 
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.validation import CONNECTION_WINDOWS_MAX, TRAFFIC_MAX
 from sinemora.measurements.store import partitions
+from tests import statements
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import (
     add_traffic,
@@ -41,10 +41,9 @@ KINDS: dict[str, tuple[Make, int, int, str]] = {
 
 def rows(mesh: MeshWorld, table: str, columns: str = "") -> list[Any]:
     """Return the starts of the rows of a table, after other columns."""
-    with tenant_session(mesh.owner.tenant_id) as session:
-        order = "started_at" if table == "vm_traffic" else "started_at, peer_key"
-        sql = f"SELECT {columns} extract(epoch FROM started_at)::bigint AS at FROM {table} ORDER BY {order}"
-        return [tuple(row) for row in session.execute(text(sql)).all()]
+    order = "started_at" if table == "vm_traffic" else "started_at, peer_key"
+    sql = f"SELECT {columns} extract(epoch FROM started_at)::bigint AS at FROM {table} ORDER BY {order}"
+    return statements.rows(sql, tenant=mesh.owner.tenant_id)
 
 
 def test_traffic_is_stored_with_the_windows_of_its_report_and_once(mesh: MeshWorld):

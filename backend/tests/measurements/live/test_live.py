@@ -10,7 +10,7 @@ import pytest
 
 from sinemora.kit import db
 from sinemora.measurements.live import hub
-from tests.api_clients import Member, MeshWorld, join
+from tests.api_clients import Member, MeshWorld, accept_too, join
 from tests.measurements.matrices import iso_z as iso
 from tests.measurements.reports import report_of, sent, window_start, window_starts
 from tests.measurements.worlds import simple
@@ -77,7 +77,6 @@ def listening(server: str, mesh: MeshWorld, **headers: str) -> Iterator[Stream]:
         yield stream
     finally:
         stream.close()
-    assert stream.answer is not None
     text = "\n".join(stream.lines)
     seen = httpx2.Response(stream.answer.status_code, headers=stream.answer.headers, text=text)
     mesh.owner.http.recorder.see(stream.answer.request, seen)  # type: ignore[attr-defined]
@@ -125,9 +124,7 @@ def test_other_meshes_are_not_heard(server, mesh, redis, make_mesh, other_owner)
 def test_a_stream_ends_with_the_membership(server, mesh, other_owner: Member, monkeypatch, how: str):
     monkeypatch.setattr(hub, "CHECK_S", 0.2)
     member = join(mesh.owner, "viewer")
-    body = {"email": member.email, "role": "viewer", "delivery": "link"}
-    token = other_owner.created("/v1/invitations", body)["link"].partition("#token=")[2]
-    assert member.post("/v1/invitations/accept", json={"token": token}).status_code == 200
+    accept_too(other_owner, member)
     with listening(server, MeshWorld(member, mesh.id, mesh.key, mesh.name, mesh.agents)) as stream:
         assert not stream.ended.wait(1)
         if how == "removed":

@@ -1,7 +1,7 @@
 """A server that takes pushes and refuses what Prometheus refuses, and a mesh with measured minutes."""
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
@@ -17,7 +17,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.metric_exports import push, queries
 from sinemora.measurements.prometheus import remote_read
-from tests.api_clients import MeshWorld
+from tests.api_clients import MakeMesh, MeshWorld
 from tests.http_server import Answer, answering
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
@@ -138,12 +138,11 @@ class Pushes:
 
     def read(self, export: dict[str, Any]) -> dict[str, Any]:
         """Return an export with its state."""
-        found: dict[str, Any] = self.mesh.owner.get(f"/v1/metric-exports/{export['id']}").json()
-        return found
+        return self.mesh.owner.get(f"/v1/metric-exports/{export['id']}").json()
 
 
 @pytest.fixture
-def pushes(server: Server, make_mesh: Callable[..., MeshWorld], owner: Any) -> Pushes:
+def pushes(server: Server, make_mesh: MakeMesh, owner: Any) -> Pushes:
     """Return a mesh that was measured in four minutes; the last of them ends two before the newest that is sent."""
     mesh = make_mesh(owner, 3)
     last = push.newest(datetime.now(UTC))

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,7 +13,7 @@ from sinemora.fleet.meshes import watch
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
-from tests.api_clients import AgentCaller, Member, MeshWorld, body_of, code_of
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, body_of, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -27,7 +26,7 @@ def able(agent: AgentCaller) -> None:
 
 
 @pytest.fixture
-def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+def mesh(owner: Member, make_mesh: MakeMesh) -> MeshWorld:
     """A mesh of three connected agents that measure on demand."""
     world = make_mesh(owner, 3)
     for at, agent in enumerate(world.agents):
@@ -46,6 +45,7 @@ def path_of(mesh: MeshWorld, source: int = 0, target: int = 1) -> dict[str, Any]
 
 
 URL = "/v1/on-demand-measurements"
+WINDOWS = "/v1/agents/self/on-demand-windows"
 
 
 def url_of(id: str) -> str:
@@ -68,6 +68,12 @@ def second(key: int, started_at: datetime, **changes: Any) -> dict[str, Any]:
         "by_hardware": False,
         **changes,
     }
+
+
+def begun(mesh: MeshWorld, **changes: Any) -> tuple[dict[str, Any], int, datetime]:
+    """Start a measurement of the first path; return it, its key for the agents, and its start."""
+    made = mesh.owner.created(URL, path_of(mesh) | changes)
+    return made, entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
 
 
 def entry_of(agent: AgentCaller) -> dict[str, Any]:
@@ -117,12 +123,11 @@ def age(id: str, by: timedelta) -> None:
 
 
 def test_readers_see_each_second_and_every_exchange(owner: Member, mesh: MeshWorld):
-    made = owner.created(URL, path_of(mesh))
-    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    made, key, starts = begun(mesh)
     for at in (0, 1):
-        body = second(key, starts + timedelta(seconds=at))
-        assert mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=body).status_code == 204
-        assert mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=body).status_code == 204  # again
+        for _ in range(2):  # again changes nothing
+            body = second(key, starts + timedelta(seconds=at))
+            assert mesh.agents[0].post(WINDOWS, json=body).status_code == 204
     result = owner.get(url_of(made["id"])).json()
     assert (result["status"], result["seconds"]) == ("running", 2)
     first = result["windows"][0]
@@ -146,7 +151,7 @@ def test_readers_see_each_second_and_every_exchange(owner: Member, mesh: MeshWor
     assert owner.get(URL, params={"source_vm_id": str(mesh.agents[1].vm_id)}).json()["items"] == []
 
 
-def test_delays_are_from_source_to_target_also_if_the_target_sends(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_delays_are_from_source_to_target_also_if_the_target_sends(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 2)
     able(world.agents[1])
     for agent, peer in (world.agents, world.agents[::-1]):
@@ -163,8 +168,7 @@ def test_delays_are_from_source_to_target_also_if_the_target_sends(owner: Member
 
 
 def test_a_sweep_names_the_ports_of_each_path_and_advises_the_faster_ones(owner: Member, mesh: MeshWorld):
-    made = owner.created(URL, path_of(mesh) | {"source_ports": 16, "rate_hz": 128})
-    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    made, key, starts = begun(mesh, source_ports=16, rate_hz=128)
     flow, ports = [*range(16)] * 24, [319, *range(40001, 40016)]
     changes = {
         "ports": ports,
@@ -204,16 +208,14 @@ PROBED = {
 
 
 def test_readers_see_marks_and_order_of_both_directions(owner: Member, mesh: MeshWorld):
-    made = owner.created(URL, path_of(mesh) | {"ecn": True, "reordering": True})
+    made, key, starts = begun(mesh, ecn=True, reordering=True)
     assert (made["ecn"], made["reordering"]) == (True, True)
     for agent in mesh.agents[:2]:
         assert (entry_of(agent)["ecn"], entry_of(agent)["reordering"]) == (True, True)
-    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
     send = mesh.agents[0].post
-    where = "/v1/agents/self/on-demand-windows"
-    assert send(where, json=second(key, starts, **PROBED)).status_code == 204
+    assert send(WINDOWS, json=second(key, starts, **PROBED)).status_code == 204
     # A second in which the socket of an agent did not read the field.
-    assert send(where, json=second(key, starts + timedelta(seconds=1))).status_code == 204
+    assert send(WINDOWS, json=second(key, starts + timedelta(seconds=1))).status_code == 204
     result = owner.get(url_of(made["id"])).json()
     outbound = {"ecn_known": 3, "ce": 1, "cleared": 1, "altered": 0, "pairs": 1, "reversed": 1}
     assert result["outbound_probes"] == outbound
@@ -234,22 +236,18 @@ def test_both_agents_must_know_probes(owner: Member, mesh: MeshWorld):
 
 
 def test_listeners_get_each_second_once(owner: Member, mesh: MeshWorld):
-    made = owner.created(URL, path_of(mesh))
-    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
+    made, key, starts = begun(mesh)
     for _ in range(2):
         mesh.agents[0].post("/v1/agents/self/on-demand-windows", json=second(key, starts))
-    stream: Any = client().xrange(f"{STREAMS}{mesh.id}")
-    entries = [json.loads(fields["data"]) for _, fields in stream]
+    entries = [json.loads(fields["data"]) for _, fields in client().xrange(f"{STREAMS}{mesh.id}")]
     (event,) = [entry for entry in entries if entry.get("event") == "on_demand"]
     assert event["data"]["id"] == made["id"]
     assert event["data"]["window"] == owner.get(url_of(made["id"])).json()["windows"][0]
 
 
 def test_what_agents_send_is_checked(owner: Member, mesh: MeshWorld):
-    made = owner.created(URL, path_of(mesh))
-    key, starts = entry_of(mesh.agents[0])["key"], datetime.fromisoformat(made["starts_at"])
-    send = mesh.agents[0].post
-    where = "/v1/agents/self/on-demand-windows"
+    _, key, starts = begun(mesh)
+    send, where = mesh.agents[0].post, WINDOWS
     assert code_of(send(where, json=second(key, starts - timedelta(seconds=1)))) == (409, "on_demand_window_outside")
     assert send(where, json=second(key, starts, flow=[0, 0, 0, 1])).status_code == 422
     assert send(where, json=second(key, starts, at_ns=[0])).status_code == 422
@@ -259,7 +257,7 @@ def test_what_agents_send_is_checked(owner: Member, mesh: MeshWorld):
     assert mesh.agents[1].post(where, json=second(key, starts)).status_code == 404
 
 
-def test_refusals_say_why(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_refusals_say_why(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 3)
     refused = owner.post(URL, json=path_of(world))
     assert (refused.status_code, refused.json()["code"]) == (409, "on_demand_agent_silent")
@@ -273,8 +271,7 @@ def test_refusals_say_why(owner: Member, make_mesh: Callable[..., MeshWorld]):
     refused = owner.post(URL, json={**path_of(world), "target_vm_id": bare["id"]})
     assert refused.json()["code"] == "on_demand_no_agent"
     assert code_of(owner.post(URL, json={**path_of(world), "target_vm_id": str(uuid4())})) == (404, "path_unknown")
-    same = owner.post(URL, json=path_of(world, 0, 0))
-    assert same.json()["code"] == "path_unknown"
+    assert owner.post(URL, json=path_of(world, 0, 0)).json()["code"] == "path_unknown"
     for wrong in (
         {"duration_s": 61},
         {"rate_hz": 100},

@@ -96,7 +96,6 @@ def test_advice_says_since_when_and_how_often_the_same_ports_were_faster():
     _, other = swept([0, 50_000], 2, day=2)
     days = [swept([0, 50_000], 1, day)[1] for day in (3, 4)]
     advice = advise([days[1], other, first, days[0]])
-    assert advice is not None
     assert (advice.newest, advice.since, advice.agreeing, advice.compared) == (days[1], days[0].at, 3, 4)
     assert advice.faster_by_ns == pytest.approx(50_000, abs=5_000)
     elsewhere = replace(first, excess_ns={1: 0, 2: 9_000}, fast=frozenset({1}))  # other ports say nothing

@@ -21,7 +21,6 @@ def test_quantiles_are_delays_of_the_sample_in_order(delays_ns: list[int | None]
     assert set(values) <= set(known)
     assert list(values) == sorted(values, key=lambda value: value or 0)
     assert (summary.min_ns, summary.max_ns) == (known[0], known[-1])
-    assert summary.p50_ns is not None
     assert sum(delay <= summary.p50_ns for delay in known) * 2 >= len(known)
 
 

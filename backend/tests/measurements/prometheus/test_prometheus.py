@@ -20,11 +20,12 @@ from sinemora.measurements.prometheus import remote_read, samples
 from sinemora.measurements.query.matrix.compute import json_of, read_matrix
 from sinemora.measurements.query.requests import MatrixRequest
 from sinemora.measurements.schemas import Axis, By
-from tests.api_clients import Caller, body_of
-from tests.expiry import in_a_month
+from tests.api_clients import Caller, body_of, key_of
 from tests.measurements.matrices import cells
 from tests.measurements.reports import report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
+
+pytestmark = pytest.mark.whole_store
 
 PANEL_S = 4 * 3600
 DASHBOARD = Path(__file__).parents[4] / "infra" / "dashboards" / "sinemora-zones.json"
@@ -46,18 +47,15 @@ def peers(mesh, delay_ns):
 
 @pytest.fixture
 def key(owner):
-    created = owner.created("/v1/api-keys", {"name": "g", "scopes": ["read"], "expires_at": in_a_month()})
-    return Caller(owner.http, headers={"Authorization": f"Bearer {created['secret']}"})
+    return key_of(owner, "read")
 
 
 def asked(caller, path, **params):
-    answer = caller.get(f"/v1/prometheus/api/v1/{path}", params=params)
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["status"] == "success"
-    return answer.json()["data"]
+    body = body_of(caller.get(f"/v1/prometheus/api/v1/{path}", params=params))
+    assert body["status"] == "success"
+    return body["data"]
 
 
-@pytest.mark.whole_store
 def test_a_scrape_is_the_newest_zone_matrix(owner, mesh, key):
     answer = key.get("/v1/prometheus/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -77,7 +75,6 @@ def test_a_scrape_is_the_newest_zone_matrix(owner, mesh, key):
         assert result == pytest.approx({pair: value * scale for pair, value in expected.items()})
 
 
-@pytest.mark.whole_store
 def test_agents_that_stopped_have_no_samples(owner, make_mesh, key):
     mesh = make_mesh(owner, 3)
     sent(mesh.agents[0], report_of(mesh.key, peers(mesh, 50_000), window_start(5, 60)))
@@ -86,7 +83,6 @@ def test_agents_that_stopped_have_no_samples(owner, make_mesh, key):
     assert asked(key, "query", query="sinemora_zone_loss_ratio")["result"] == []
 
 
-@pytest.mark.whole_store
 def test_two_zones_of_one_name_are_two(owner, mesh, key):
     (here,) = [one for one in owner.get("/v1/zones").json()["items"] if one["name"] == "a"]
     there = owner.created("/v1/zones", {"provider": here["provider"], "region": "elsewhere", "name": "a"})
@@ -115,7 +111,6 @@ def test_a_zone_that_is_deleted_meanwhile_keeps_its_name(owner):
     assert (zone.name, zone.region, zone.provider) == ("gone", "", "")
 
 
-@pytest.mark.whole_store
 def test_a_query_now_is_the_newest_matrix(owner, mesh, key):
     data = asked(key, "query", query='sinemora_zone_delay_seconds{quantile="0.5",source_zone="a"} * 1e9')
     assert data["resultType"] == "vector"
@@ -129,7 +124,6 @@ def test_a_query_now_is_the_newest_matrix(owner, mesh, key):
     }
 
 
-@pytest.mark.whole_store
 def test_labels_series_and_metadata(mesh, key):
     assert asked(key, "label/mesh/values") == ["demo"]
     assert asked(key, "label/source_zone/values") == ["a", "b", "c"]
@@ -142,7 +136,6 @@ def test_labels_series_and_metadata(mesh, key):
     assert asked(key, "status/buildinfo")["version"]
 
 
-@pytest.mark.whole_store
 def test_a_prometheus_reads_samples_by_minute_and_where_a_series_ends(owner, mesh, key):
     request, response = (remote_read._MESSAGES[name] for name in ("ReadRequest", "ReadResponse"))
     asked_for = request()
@@ -188,7 +181,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.whole_store
 def test_what_is_wrong_is_said_as_prometheus_says_it(mesh, key):
     for path, params, words in WRONG:
         answer = key.get(f"/v1/prometheus/api/v1/{path}", params=params)
@@ -205,7 +197,6 @@ def provisioned(name: str) -> dict:
     return one
 
 
-@pytest.mark.whole_store
 def test_the_provisioned_source_plots_every_panel_as_grafana_asks_it(owner, mesh, key):
     """Grafana posts forms to the address of its source, with the header that it is provisioned with."""
     source = provisioned("datasources")
@@ -311,7 +302,6 @@ RANGES = [
 ]
 
 
-@pytest.mark.whole_store
 def test_a_range_is_the_zone_matrix_of_each_step(hours, key):
     """One mesh for all steps and metrics. The finest step is most of the work, and reads what the longer ones read."""
     hour_s = int(time.time()) // 3600 * 3600
@@ -329,7 +319,6 @@ def test_a_range_is_the_zone_matrix_of_each_step(hours, key):
             assert {place: result.get(place) for place in whole} == pytest.approx(whole), (name, step_s)
 
 
-@pytest.mark.whole_store
 def test_a_wide_panel_has_all_points_of_its_step(hours, key):
     for hours_back, step_s, points in ((24, 15, 5_761), (720, 3600, 721), (45, 15, 10_801), (26_280, 86_400, 1_096)):
         end_s = int(time.time()) // 3600 * 3600
@@ -350,7 +339,6 @@ def test_a_wide_panel_has_all_points_of_its_step(hours, key):
         assert len(scalar["result"][0]["values"]) == points
 
 
-@pytest.mark.whole_store
 def test_points_within_a_minute_repeat_its_value(hours, key):
     end_s = window_start(5, 60)
     query = 'sinemora_zone_delay_seconds{quantile="0.5",source_zone="a",target_zone="b"}'

@@ -13,7 +13,7 @@ from sinemora.measurements.query.caches import rollup_cache
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.scan import utc
 from sinemora.measurements.store import corrections
-from tests.api_clients import AgentCaller, MeshWorld, body_of
+from tests.api_clients import AgentCaller, MeshWorld
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, simple
 
@@ -55,11 +55,7 @@ def start(mesh) -> int:
 def matrix_of(mesh: MeshWorld, start_s: int | None = None, end_s: int = 0, **more):
     when = {} if start_s is None else {"from": utc(start_s).isoformat(), "to": utc(end_s).isoformat()}
     parameters = {"statistic": "p50", "more": ["p99", "min", "max", "mean"], **when, **more}
-    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=parameters))
-
-
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared_cache.cache_clear()
+    return mesh.read("matrix", **parameters)
 
 
 def shift(mesh: MeshWorld, start_s: int, end_s: int, shift_ns: int) -> None:
@@ -76,10 +72,10 @@ def shift(mesh: MeshWorld, start_s: int, end_s: int, shift_ns: int) -> None:
 def test_a_range_that_moves_is_the_same_as_one_read_for_the_first_time(mesh, start, monkeypatch):
     ranges = [(start + 60 * a, start + 60 * b) for a, b in ((0, 12), (1, 13), (2, 11), (1, 13), (4, 10))]
     for metric, by in (("one_way_delay", "vm"), ("one_way_delay", "zone"), ("round_trip", "vm"), ("loss", "zone")):
-        forgotten(monkeypatch)
+        shared_cache.cache_clear()
         moved = [matrix_of(mesh, *entry, metric=metric, by=by) for entry in ranges]
         for entry, time_range in zip(ranges, moved, strict=True):
-            forgotten(monkeypatch)
+            shared_cache.cache_clear()
             assert matrix_of(mesh, *entry, metric=metric, by=by) == time_range, (metric, by)
         assert moved[0] != moved[1]
 
@@ -100,7 +96,7 @@ def test_a_late_window_shows_in_a_range_that_is_remembered(mesh, start, monkeypa
     tasks.roll_up()
     after = matrix_of(mesh, start, start + 720)
     assert after["more"]["max"] != before["more"]["max"]
-    forgotten(monkeypatch)
+    shared_cache.cache_clear()
     assert matrix_of(mesh, start, start + 720) == after
 
 
@@ -111,7 +107,7 @@ def test_a_range_is_corrected_anew_when_corrections_change(mesh, start, monkeypa
         result.append(matrix_of(mesh, start, start + 720))
     means = [entry["more"]["mean"] for entry in result]
     assert means[0] != means[1] != means[2]
-    forgotten(monkeypatch)
+    shared_cache.cache_clear()
     assert matrix_of(mesh, start, start + 720) == result[2]
 
 
@@ -134,5 +130,5 @@ def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
     sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[3].vm_key: simple(70_000)}, now))  # another roster
     result.append(newest())
     assert all(entry != other for entry, other in pairwise(result))
-    forgotten(monkeypatch)
+    shared_cache.cache_clear()
     assert newest() == result[3]

@@ -18,7 +18,7 @@ from sinemora.measurements.aggregate import group_by
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.query import execute
 from sinemora.measurements.query.budget import ReadBudget
-from tests.api_clients import MeshWorld, body_of
+from tests.api_clients import MeshWorld
 from tests.measurements.matrices import iso, iso_z, span
 from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, simple
@@ -72,7 +72,7 @@ class Truth:
         ]
 
     def ask(self, route: str, **params: Any) -> Any:
-        return body_of(self.mesh.owner.get(f"/v1/meshes/{self.mesh.id}/{route}", params={**self.range(), **params}))
+        return self.mesh.read(route, **{**self.range(), **params})
 
 
 def near(values: list[int], q: float) -> Any:
@@ -87,8 +87,7 @@ def over_in_series(windows: list[tuple[int, Raw, int]], limit_ns: int) -> int:
 
 
 def zones_of(mesh: MeshWorld) -> dict[str, str]:
-    roster = mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()
-    return {zone["name"]: zone["id"] for zone in roster["zones"]}
+    return {zone["name"]: zone["id"] for zone in mesh.read("roster")["zones"]}
 
 
 @pytest.fixture
@@ -133,9 +132,8 @@ def test_series_of_other_metrics(truth, mesh):
     path = f"path:{mesh.agents[0].vm_id}:{mesh.agents[1].vm_id}"
 
     def of(metric: str, statistic: str = "max") -> list[Any]:
-        return truth.ask("series", selections=[path], metric=metric, statistics=[statistic])["items"][0]["values"][
-            statistic
-        ]
+        found = truth.ask("series", selections=[path], metric=metric, statistics=[statistic])
+        return found["items"][0]["values"][statistic]
 
     raws = [raw for _, raw, _ in truth.values[a, b]]
     assert of("asymmetry") == [max(raw.delays_ns[0]) - max(raw.delays_ns[1]) for raw in raws]
@@ -173,13 +171,8 @@ def test_distribution_is_that_of_all_values(truth, mesh):
 
 def test_distribution_of_nothing(mesh):
     at = window_start(1, 60) - 600
-    items = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params=span(at, at + 60)).json()["items"][0]
-    assert (items["count"], items["mean_ns"], items["quantiles_ns"]["p50"], items["bins"]["count"]) == (
-        0,
-        None,
-        None,
-        [],
-    )
+    (item,) = mesh.read("distribution", **span(at, at + 60))["items"]
+    assert (item["count"], item["mean_ns"], item["quantiles_ns"]["p50"], item["bins"]["count"]) == (0, None, None, [])
 
 
 @pytest.mark.whole_store
@@ -245,12 +238,8 @@ def test_comparison(mesh):
             assert result["percent"][i][j] == pytest.approx(100 * (now - base) / base)
     default = after.ask("comparison")
     assert default["base_window"]["to"] == iso_z(after.start)
-    answer = mesh.owner.get(
-        f"/v1/meshes/{mesh.id}/comparison",
-        params={**after.range(), **ranges, "statistic": "max"},
-        headers={"Accept": "application/octet-stream"},
-    )
-    codes = np.frombuffer(answer.content, "<u2", 36, 24).reshape(6, 6)
+    octets = mesh.octets("comparison", **after.range(), **ranges, statistic="max")
+    codes = np.frombuffer(octets, "<u2", 36, 24).reshape(6, 6)
     for i in range(6):
         for j in range(6):
             change = result["difference"][i][j]

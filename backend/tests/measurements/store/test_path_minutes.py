@@ -10,18 +10,13 @@ from sinemora.cli import main
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.store.sql_models import SqlPath
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.matrices import cells, span
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.store.test_zone_minutes import FIGURES
 from tests.measurements.worlds import silent, simple
 
-pytestmark = pytest.mark.whole_store
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 4)
+pytestmark = [pytest.mark.whole_store, pytest.mark.agents(4)]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sinemora.access.tenants.models import TenantQuota
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.query.ranges import tiers
-from tests.statements import execute
+from tests.statements import execute, rows
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(2)]
 
@@ -37,23 +37,14 @@ def store(mesh, table: str, *times: datetime) -> None:
         "probe_frames_1m": (frames[0] + ", window_s, frames", frames[1] + ", 60, 1"),
         "zone_minutes": ("source_zone_key, target_zone_key, exchanges", "1, 2, 8"),
     }[table]
-    with system_session() as session:
-        for at in times:
-            session.execute(
-                text(
-                    f"INSERT INTO {table} (tenant_key, mesh_key, started_at, {columns})"
-                    f" VALUES (:tenant, :mesh, :at, {values})"
-                ),
-                {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "at": at},
-            )
+    row = f"INSERT INTO {table} (tenant_key, mesh_key, started_at, {columns}) VALUES (:tenant, :mesh, :at, {values})"
+    for at in times:
+        execute(row, {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "at": at})
 
 
 def stored(table: str, mesh) -> list[datetime]:
-    with system_session() as session:
-        result = session.scalars(
-            text(f"SELECT started_at FROM {table} WHERE mesh_key = :mesh ORDER BY 1"), {"mesh": mesh.key}
-        )
-        return list(result)
+    found = rows(f"SELECT started_at FROM {table} WHERE mesh_key = :mesh ORDER BY 1", {"mesh": mesh.key})
+    return [at for (at,) in found]
 
 
 def keep(mesh, started_at: datetime, ended_at: datetime, reason: str = "Latency complaint") -> str:
@@ -128,11 +119,6 @@ def test_kept_ranges_are_listed_and_limited(mesh, days):
     rest = mesh.owner.get("/v1/pins", params={"cursor": page["next_cursor"]}).json()
     assert [item["id"] for item in rest["items"]] == [first]
     body = {"mesh_id": str(mesh.id), "reason": "long"}
-    for start, end, code in (
-        (days(9), days(1), "pin_too_long"),
-        (days(1), days(2), "range_invalid"),
-    ):
-        answer = mesh.owner.post(
-            "/v1/pins", json={**body, "started_at": start.isoformat(), "ended_at": end.isoformat()}
-        )
-        assert answer.json()["code"] == code
+    for start, end, code in ((days(9), days(1), "pin_too_long"), (days(1), days(2), "range_invalid")):
+        times = {"started_at": start.isoformat(), "ended_at": end.isoformat()}
+        assert mesh.owner.post("/v1/pins", json=body | times).json()["code"] == code

@@ -4,23 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
-from tests.statements import execute
+from tests.statements import execute, rows
 
 pytestmark = pytest.mark.whole_store
-
-
-def rows(sql: str, **parameters):
-    with system_session() as session:
-        return session.execute(text(sql), parameters).all()
 
 
 def minutes():
@@ -56,8 +49,7 @@ def test_a_minute_holds_all_its_windows_and_again_changes_nothing(mesh):
         assert (row.at, row.vm_key, row.frames, row.target_keys) == (minute, a, 6, [b, c])
         expected = frame_of(RawWindow(a, {b: together(*raws), c: together(*raws[3:])}))
         stats = frame.decode_stats(row.stats)
-        sketches = frame.decode_sketches(row.sketch, stats)
-        assert np.array_equal(sketches.words, expected.sketches.words)
+        assert np.array_equal(frame.decode_sketches(row.sketch, stats).words, expected.sketches.words)
         assert np.array_equal(stats.quantiles, expected.stats.quantiles)
         exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MAX, frame.CLOCK_ERROR]
         assert np.array_equal(stats.columns[exact], expected.stats.columns[exact])
@@ -80,9 +72,8 @@ def test_gaps_are_found(mesh):
     tasks.roll_up()
     execute("DELETE FROM probe_frames_1m WHERE started_at = to_timestamp(:at)", {"at": minute + 60})
     tasks.find_gaps()
-    assert [row.minute.timestamp() for row in rows("SELECT minute FROM rollup_marks WHERE step_s = 60")] == [
-        minute + 60
-    ]
+    (marked,) = rows("SELECT minute FROM rollup_marks WHERE step_s = 60")
+    assert marked.minute.timestamp() == minute + 60
     tasks.roll_up()
     assert [at for at, _ in minutes()] == [minute, minute + 60, minute + 120]
     tasks.find_gaps()

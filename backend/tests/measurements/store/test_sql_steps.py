@@ -19,6 +19,7 @@ from sinemora.operations.archives import tenant
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
 from tests.sql_logins import compute_steps
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -26,11 +27,6 @@ STEPS = {"zone_hours": timedelta(hours=1), "zone_days": timedelta(days=1)}
 LARGEST = tuple(name for name in VALUES if not name.startswith("packets"))
 # Noon of a day whose minutes, hours and days are all kept.
 NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=6)
-
-
-@pytest.fixture
-def mesh(owner: Member, make_mesh: Any) -> MeshWorld:
-    return make_mesh(owner, 3)
 
 
 def minute_of(number: int) -> dict[str, int | None]:
@@ -152,9 +148,8 @@ def test_with_aggregates_hours_outlive_their_minutes(
     store(servers, mesh, kept | old)
     compute_steps(servers, timescaledb)
     assert_shown(reader, kept | old)
-    with system_session() as session:
-        day = datetime.now(UTC).date() - timedelta(days=28)
-        session.execute(text("SELECT forget_measurements_before('zone_minutes', :day)"), {"day": day})
+    day = datetime.now(UTC).date() - timedelta(days=28)
+    execute("SELECT forget_measurements_before('zone_minutes', :day)", {"day": day})
     if timescaledb is None:
         assert_shown(reader, kept)
         return
@@ -203,11 +198,8 @@ def test_a_renamed_zone_has_its_new_name_at_all_times(
 ):
     store(servers, mesh, {NOON: minute_of(1)})
     compute_steps(servers, timescaledb)
-    with system_session() as session:
-        session.execute(
-            text("UPDATE zones SET name = 'renamed' WHERE name = 'a' AND tenant_id = :tenant"),
-            {"tenant": mesh.owner.tenant_id},
-        )
+    renamed = "UPDATE zones SET name = 'renamed' WHERE name = 'a' AND tenant_id = :tenant"
+    execute(renamed, {"tenant": mesh.owner.tenant_id})
     for view in STEPS:
         assert reader.execute(f"SELECT source_zone FROM sinemora_read.{view}").fetchall() == [("renamed",)]
 

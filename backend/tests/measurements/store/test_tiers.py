@@ -19,7 +19,7 @@ from tests.measurements.aggregate.test_matrix import number
 from tests.measurements.matrices import iso
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import RawWindow, frame_of, frames_of, merged_of, simple
-from tests.statements import scalar
+from tests.statements import rows, scalar
 
 TODAY = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -111,8 +111,7 @@ def test_zones_are_merged_from_all_paths_between_their_vms():
 
 
 def stored(table: str) -> list:
-    with system_session() as session:
-        return session.execute(text(f"SELECT * FROM {table} ORDER BY started_at")).all()
+    return rows(f"SELECT * FROM {table} ORDER BY started_at")
 
 
 @pytest.fixture

@@ -80,8 +80,6 @@ def test_the_forecast_of_a_steady_use_is_when_the_exact_bucket_drops(use_mbit: f
             tracker.add(Use(windows * WINDOW_S, WINDOW_S, use * WINDOW_S))
             windows += 1
             found = tracker.forecast()
-            assert found is not None
-            assert found.empty_in_s is not None
             assert found.level is Level.DRAINING
             predicted.append(found.at_s + found.empty_in_s)
     assert predicted
@@ -105,7 +103,6 @@ def test_levels_and_what_follows(uses: list[float], level: Level, empty_in_s: fl
     bucket = Bucket(1e6, 30e6)
     windows = [Use(10 * n, 10, times * 10e6) for n, times in enumerate([0, 0, 0, *uses])]
     found = forecast(bucket, windows)
-    assert found is not None
     assert (found.level, found.empty_in_s, found.full_in_s) == (level, empty_in_s, full_in_s)
 
 
@@ -137,7 +134,6 @@ def test_a_use_that_begins_within_a_window_is_dated_once_the_next_window_is_know
     tracker.add(Use(100, 10, use * (10 - idle_s)))
     tracker.add(Use(110, 10, use * 10))
     found = tracker.forecast()
-    assert found is not None
     assert found.tokens.expected == pytest.approx(100e6 - 1e6 * (20 - idle_s))
     assert found.at_s + (found.empty_in_s or 0) == pytest.approx(100 + idle_s + 100)
 
@@ -147,8 +143,6 @@ def test_two_windows_at_the_rate_are_those_of_an_empty_bucket():
     bucket = Bucket(1e6, 30e6)
     uses = [Use(10 * n, 10, size) for n, size in enumerate((0, 0, 0, 19e6, 19e6, 19e6, 10.1e6, 10e6))]
     found = forecast(bucket, uses)
-    assert found is not None
     assert (found.level, found.tokens.expected, found.empty_in_s) == (Level.EMPTY, 0.0, 0.0)
     deep = forecast(Bucket(1e6, 90e6), [Use(0, 90, 0), *(Use(90 + 10 * n, 10, 10e6) for n in range(4))])
-    assert deep is not None
     assert deep.tokens.expected == pytest.approx(90e6)

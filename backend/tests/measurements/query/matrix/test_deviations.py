@@ -9,7 +9,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.matrix.baselines import MINUTES_MIN
 from sinemora.measurements.store.tiers import Tier, floor
-from tests.api_clients import MeshWorld, body_of
+from tests.api_clients import MeshWorld, bare_vm
 from tests.measurements.reports import window_start
 from tests.measurements.usual import (
     RISE_NS,
@@ -33,7 +33,7 @@ def mesh(owner, make_mesh) -> MeshWorld:
 
 
 def matrix(mesh: MeshWorld, **params):
-    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "deviation", **params}))
+    return mesh.read("matrix", metric="deviation", **params)
 
 
 def flat(rows: list[list[Any]]) -> list[Any]:
@@ -195,8 +195,7 @@ def test_a_vm_lists_its_row_and_its_column_worst_first(mesh: MeshWorld):
 
 
 def test_a_vm_in_no_mesh_has_no_paths(owner):
-    zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
-    vm = owner.created("/v1/vms", {"name": "alone", "zone_id": zone["id"]})
+    vm = bare_vm(owner)
     assert owner.get(f"/v1/vms/{vm['id']}/paths").json() == {"vm_id": vm["id"], "meshes": []}
 
 

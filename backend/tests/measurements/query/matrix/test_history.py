@@ -12,7 +12,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import flows, frame, unpacking
 from sinemora.measurements.query.matrix import history
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MeshWorld
 from tests.measurements.codec.test_native import frames, round_trips_of
 from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
 
@@ -45,8 +45,7 @@ def seen(mesh: MeshWorld, blocks_max: int) -> history.MatrixHistory:
         )
 
 
-def test_each_pair_has_what_was_measured_in_every_window(owner: Member, make_mesh):
-    mesh = make_mesh(owner, 3)
+def test_each_pair_has_what_was_measured_in_every_window(mesh: MeshWorld):
     measured(mesh, TRIPS)
     result = seen(mesh, 10_000)
     names = [member.name for member in state_of(mesh).members]
@@ -60,8 +59,7 @@ def test_each_pair_has_what_was_measured_in_every_window(owner: Member, make_mes
     assert np.isnan(result.round_trips_ns[:, range(3), range(3)]).all()
 
 
-def test_windows_beyond_the_budget_are_left_out_evenly(owner: Member, make_mesh):
-    mesh = make_mesh(owner, 3)
+def test_windows_beyond_the_budget_are_left_out_evenly(mesh: MeshWorld):
     measured(mesh, TRIPS)
     every = seen(mesh, 10_000)
     some = seen(mesh, 6 * 3)
@@ -70,6 +68,5 @@ def test_windows_beyond_the_budget_are_left_out_evenly(owner: Member, make_mesh)
     assert seen(mesh, 1).started_at_s.size == history.WINDOWS_MIN
 
 
-def test_a_mesh_without_windows_has_an_empty_history(owner: Member, make_mesh):
-    mesh = make_mesh(owner, 3)
+def test_a_mesh_without_windows_has_an_empty_history(mesh: MeshWorld):
     assert seen(mesh, 10_000).span is None

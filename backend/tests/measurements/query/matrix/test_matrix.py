@@ -7,21 +7,16 @@ from uuid import uuid4
 import numpy as np
 import pytest
 import zstandard
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
-from tests.api_clients import AgentCaller, MeshWorld, body_of, code_of
+from tests.api_clients import AgentCaller, MeshWorld, code_of
 from tests.measurements.matrices import iso_z, span
 from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, silent, simple
+from tests.statements import execute
 
 pytestmark = pytest.mark.agents(6)
-
-
-def matrix(mesh: MeshWorld, **params):
-    return body_of(mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params))
 
 
 def quantile(values: list[int], q: float) -> int:
@@ -55,7 +50,7 @@ def keys_in_order(mesh: MeshWorld) -> list[int]:
 def test_matrix_of_one_way_delays(mesh):
     started = window_start()
     known = measure(mesh, started)
-    result = matrix(mesh, metric="one_way_delay", statistic="mean")
+    result = mesh.read("matrix", metric="one_way_delay", statistic="mean")
     keys = keys_in_order(mesh)
     assert [axi["name"] for axi in result["axis"]] == ["a-1", "a-2", "b-1", "b-2", "c-1", "c-2"]
     assert (result["unit"], result["by"], result["statistic"]) == ("ns", "vm", "mean")
@@ -99,18 +94,13 @@ def test_json_and_binary_say_the_same(mesh):
 
 def check_binary(mesh: MeshWorld, started: int, metric: str, statistic: str) -> None:
     """Compare the octets of a matrix with its JSON."""
-    result = matrix(mesh, metric=metric, statistic=statistic)
-    answer = mesh.owner.get(
-        f"/v1/meshes/{mesh.id}/matrix",
-        params={"metric": metric, "statistic": statistic},
-        headers={"Accept": "application/octet-stream"},
-    )
-    assert answer.headers["content-type"] == "application/octet-stream"
-    magic, rows, columns, revision, ended_at_ms = struct.unpack_from("<4sIIIq", answer.content)
+    result = mesh.read("matrix", metric=metric, statistic=statistic)
+    octets = mesh.octets(metric=metric, statistic=statistic)
+    magic, rows, columns, revision, ended_at_ms = struct.unpack_from("<4sIIIq", octets)
     assert (magic, rows, columns, revision) == (b"SNM1", 6, 6, result["revision"])
     assert ended_at_ms == (started + 10) * 1000
-    codes = struct.unpack_from("<36H", answer.content, 24)
-    states = answer.content[24 + 72 :]
+    codes = struct.unpack_from("<36H", octets, 24)
+    states = octets[24 + 72 :]
     names = ["measured", "not_planned", "no_data", "stale", "lost"]
     for at, code in enumerate(codes):
         i, j = divmod(at, 6)
@@ -135,7 +125,7 @@ def test_states_tell_why_there_is_no_value(owner, make_mesh):
     sent(mesh.agents[1], report_of(mesh.key, {d: simple(60_000)}, window_start(30)))
     owner.post(f"/v1/agents/{mesh.agents[4].agent_id}/revoke")
     keys = keys_in_order(mesh)
-    result = matrix(mesh)
+    result = mesh.read("matrix")
 
     def cell(source: int, target: int):
         i, j = keys.index(source), keys.index(target)
@@ -153,7 +143,7 @@ def test_states_tell_why_there_is_no_value(owner, make_mesh):
 
 def test_a_mesh_without_data_or_members_has_a_matrix(owner, make_mesh):
     mesh = make_mesh(owner, 2)
-    result = matrix(mesh)
+    result = mesh.read("matrix")
     assert result["values"] == [[None, None], [None, None]]
     assert result["states"] == [["not_planned", "no_data"], ["no_data", "not_planned"]]
     assert result["window"] == {"from": None, "to": None}
@@ -167,30 +157,28 @@ def test_the_matrix_survives_a_crash_that_empties_the_table_of_newest_windows(me
     started = window_start()
     measure(mesh, started - 10, seed=1)
     measure(mesh, started)
-    before = matrix(mesh, statistic="p99")
-    with system_session() as session:  # what PostgreSQL does to UNLOGGED tables after a crash
-        session.execute(text("DELETE FROM path_latest"))
-        session.execute(text("DELETE FROM path_latest_meshes"))
+    before = mesh.read("matrix", statistic="p99")
+    for table in ("path_latest", "path_latest_meshes"):  # what PostgreSQL does to UNLOGGED tables after a crash
+        execute(f"DELETE FROM {table}")
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(1_000)}, started - 80))
-    assert matrix(mesh, statistic="p99") == before
+    assert mesh.read("matrix", statistic="p99") == before
 
 
 def test_worst_paths_come_worst_first(mesh):
     known = measure(mesh)
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/worst-paths", params={"statistic": "max", "limit": 7}).json()
+    answer = mesh.read("worst-paths", statistic="max", limit=7)
     highest = sorted((max(raw.delays_ns[d]) for raw, d in known.values()), reverse=True)[:7]
     assert [item["value"] for item in answer["items"]] == highest
     assert {item["state"] for item in answer["items"]} == {"measured"}
-    loss = mesh.owner.get(f"/v1/meshes/{mesh.id}/worst-paths", params={"metric": "loss", "limit": 500}).json()
+    loss = mesh.read("worst-paths", metric="loss", limit=500)
     assert len(loss["items"]) == 30
     assert loss["items"][0]["value"] == max(raw.lost[d] / raw.sent[d] for raw, d in known.values())
 
 
 def test_path_now_is_the_same_whoever_was_client(mesh):
     known = measure(mesh)
-    a, b = mesh.agents[0], mesh.agents[1]
-    forth = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}").json()
-    back = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}").json()
+    a, b = mesh.agents[:2]
+    forth, back = mesh.read(mesh.path(0, 1)), mesh.read(mesh.path(1, 0))
     raw, _ = known[a.vm_key, b.vm_key]
     assert forth["source"] == {"id": str(a.vm_id), "name": "a-1", "zone_name": "a"}
     assert (forth["state"], forth["window_s"], forth["flows"]) == ("measured", 10, 1)
@@ -234,7 +222,7 @@ def test_the_matrix_of_slowest_flows_says_what_routing_may_choose(mesh, range_s)
     range_ = span(start, start + range_s) if range_s else {}
 
     def values(**asked: str) -> list[list[int]]:
-        return matrix(mesh, **range_, **asked)["values"]
+        return mesh.read("matrix", **range_, **asked)["values"]
 
     # Within a bin of the sketch: 0.79 %.
     one_way = values(metric="one_way_delay", flows="slowest")
@@ -271,10 +259,8 @@ def refused(mesh: MeshWorld, params: dict[str, str], code: str) -> None:
 
 
 def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
-    a, b = mesh.agents[0], mesh.agents[1]
     sent_by_three_flows(mesh)
-    forth = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}").json()
-    back = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}").json()
+    forth, back = mesh.read(mesh.path(0, 1)), mesh.read(mesh.path(1, 0))
     assert [flow["flow"] for flow in forth["by_flow"]] == [0, 1, 2]
     assert forth["by_flow"][1]["outbound"] == {"count": 3, "min_ns": 90_000, "p50_ns": 91_000}
     assert forth["by_flow"][2]["inbound"] == {"count": 0, "min_ns": None, "p50_ns": None}
@@ -284,8 +270,8 @@ def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
 
 
 def test_path_without_data_and_path_that_is_none(mesh, owner):
-    a, b = mesh.agents[0].vm_id, mesh.agents[1].vm_id
-    empty = owner.get(f"/v1/meshes/{mesh.id}/paths/{a}/{b}").json()
+    a = mesh.agents[0].vm_id
+    empty = mesh.read(mesh.path())
     assert (empty["state"], empty["outbound"], empty["started_at"]) == ("no_data", None, None)
     for path in (f"{a}/{a}", f"{a}/{uuid4()}"):
         assert code_of(owner.get(f"/v1/meshes/{mesh.id}/paths/{path}")) == (404, "path_unknown")
@@ -304,9 +290,9 @@ def test_estimates_are_marked_and_only_where_they_are_asked_for(owner, make_mesh
         }
         if peers:
             sent(agent, report_of(mesh.key, peers))
-    plain = matrix(mesh)
+    plain = mesh.read("matrix")
     assert plain["estimates"] is None
-    found = matrix(mesh, estimates=True)
+    found = mesh.read("matrix", estimates=True)
     states, known = np.array(found["states"]), np.array(found["estimates"]["values_ns"], float)
     assert (plain["values"], found["estimates"]["coverage"]) == (found["values"], 0.95)
     estimated = states == "estimated"
@@ -316,9 +302,7 @@ def test_estimates_are_marked_and_only_where_they_are_asked_for(owner, make_mesh
     assert all(
         value is None for row, flags in zip(found["values"], estimated, strict=True) for value in np.array(row)[flags]
     )
-    octets = mesh.owner.get(
-        f"/v1/meshes/{mesh.id}/matrix", params={"estimates": True}, headers={"Accept": "application/octet-stream"}
-    ).content
+    octets = mesh.octets(estimates=True)
     size = states.size
     assert (np.frombuffer(octets, np.uint8, size, 24 + 2 * size).reshape(estimated.shape)[estimated] == 7).all()
     assert (np.frombuffer(octets, np.uint16, size, 24).reshape(estimated.shape)[estimated] > 0).all()
@@ -339,16 +323,12 @@ def check_states_of_unserved(mesh, client, master):
     keys = keys_in_order(mesh)
     row, column = keys.index(client), keys.index(master)
     for metric in ("one_way_delay", "round_trip", "loss", "deviation"):
-        result = matrix(mesh, metric=metric)
+        result = mesh.read("matrix", metric=metric)
         for one, other in ((row, column), (column, row)):
             assert (result["states"][one][other], result["values"][one][other]) == ("no_service", None), metric
         unserved = [state for line in result["states"] for state in line if state == "no_service"]
         assert len(unserved) == 2, metric
-        octets = mesh.owner.get(
-            f"/v1/meshes/{mesh.id}/matrix", params={"metric": metric}, headers={"Accept": "application/octet-stream"}
-        ).content
-        size = len(keys) ** 2
-        assert list(octets[24 + 2 * size :]).count(8) == 2
+        assert list(mesh.octets(metric=metric)[24 + 2 * len(keys) ** 2 :]).count(8) == 2
     counts = mesh.owner.get("/v1/overview").json()["meshes"][0]["paths"]
     assert (counts["no_service"], counts["no_data"]) == (2, 4), "the overview counts as the heatmap shows"
 
@@ -379,21 +359,19 @@ def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, mak
     assert path(mesh.agents[1].vm_id, master["id"])["state"] == "no_data", "the other agent may be served"
     check_states_of_unserved(mesh, agent.vm_key, master["key"])
     sent(agent, report_of(mesh.key, {master["key"]: simple(50_000)}))
-    assert (path(agent.vm_id, master["id"])["state"], path(agent.vm_id, master["id"])["no_service"]) == (
-        "measured",
-        None,
-    )
-    assert "no_service" not in {state for row in matrix(mesh)["states"] for state in row}
+    served = path(agent.vm_id, master["id"])
+    assert (served["state"], served["no_service"]) == ("measured", None)
+    assert "no_service" not in {state for row in mesh.read("matrix")["states"] for state in row}
 
 
 def test_series_by_window_leaves_gaps_null(mesh):
-    a, b = mesh.agents[0], mesh.agents[1]
+    a, b = mesh.agents[:2]
     start = window_start(1) - 90
     for n in (0, 1, 2, 5, 9):
         peers = {b.vm_key: simple(50_000 + n, 60_000 + n, lost=n)} if n != 5 else {b.vm_key: silent()}
         sent(a, report_of(mesh.key, peers, start + 10 * n))
-    url = f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}/series"  # asked the other way round
-    body = mesh.owner.get(url, params={**span(start, start + 100), "statistic": "min"}).json()
+    # Asked the other way round.
+    body = mesh.read(f"{mesh.path(1, 0)}/series", statistic="min", **span(start, start + 100))
     assert (body["resolution_s"], len(body["points_at"])) == (10, 10)
     assert body["points_at"][0] == iso_z(start)
     gap = None
@@ -416,19 +394,16 @@ def test_series_by_minute_is_merged_before_and_after_the_rollup(mesh):
             raw = simple(50_000 + 10_000 * n + m)
             values[m].extend(raw.delays_ns[0])
             sent(a, report_of(mesh.key, {b.vm_key: raw}, minute + 60 * m + 10 * n))
-    url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
     params = {**span(minute, minute + 240), "resolution": "1m", "statistic": "p90"}
-
     expected = [None if m == 2 else quantile(values[m], 0.9) for m in range(4)]
     for _ in range(2):
-        body = mesh.owner.get(url, params=params).json()
+        body = mesh.read(f"{mesh.path()}/series", **params)
         assert (body["resolution_s"], body["outbound"]["delay_ns"]) == (60, expected)
         tasks.roll_up()
 
 
 def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
-    a, b = mesh.agents[0].vm_id, mesh.agents[1].vm_id
-    url = f"/v1/meshes/{mesh.id}/paths/{a}/{b}/series"
+    url = f"/v1/meshes/{mesh.id}/{mesh.path()}/series"
     now = datetime.now(UTC)
     assert mesh.owner.get(url).json()["resolution_s"] == 10
     day = {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat()}
@@ -448,9 +423,8 @@ def test_windows_shorter_than_a_step_are_merged(mesh):
     start = window_start(3)
     for n in range(2):
         sent(a, report_of(mesh.key, {b.vm_key: simple(50_000 + 20_000 * n)}, start + 5 * n, 5))
-    url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
     params = {**span(start, start + 10), "resolution": "window", "statistic": "max"}
-    assert mesh.owner.get(url, params=params).json()["outbound"]["delay_ns"] == [70_070]
+    assert mesh.read(f"{mesh.path()}/series", **params)["outbound"]["delay_ns"] == [70_070]
 
 
 def test_a_mesh_that_rotates_shows_the_values_of_its_whole_period(owner, make_mesh):
@@ -461,7 +435,7 @@ def test_a_mesh_that_rotates_shows_the_values_of_its_whole_period(owner, make_me
     sent(mesh.agents[0], report_of(mesh.key, {d: simple(70_000)}, window_start(2)))
     sent(mesh.agents[1], report_of(mesh.key, {c: simple(80_000)}, window_start(40)))
     keys = keys_in_order(mesh)
-    result = matrix(mesh)
+    result = mesh.read("matrix")
 
     def cell(source: int, target: int):
         i, j = keys.index(source), keys.index(target)
@@ -473,16 +447,13 @@ def test_a_mesh_that_rotates_shows_the_values_of_its_whole_period(owner, make_me
     assert cell(b, c) == ("stale", False)
     assert cell(b, d) == ("no_data", True)
     i, j = keys.index(a), keys.index(b)
-    binary = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", headers={"Accept": "application/octet-stream"}).content
-    assert binary[24 + 2 * 16 + 4 * i + j] == 6
-    path = f"/v1/meshes/{mesh.id}/paths/{mesh.agents[0].vm_id}/{mesh.agents[1].vm_id}"
-    assert mesh.owner.get(path).json()["state"] == "earlier"
+    assert mesh.octets()[24 + 2 * 16 + 4 * i + j] == 6
+    assert mesh.read(mesh.path())["state"] == "earlier"
     sheet = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", headers={"Accept": "text/csv"}).text
     assert sum(line.endswith(",earlier") for line in sheet.splitlines()) == 4
-    deviations = matrix(mesh, metric="deviation")
-    assert deviations["states"][i][j] in ("earlier", "no_baseline")
+    assert mesh.read("matrix", metric="deviation")["states"][i][j] in ("earlier", "no_baseline")
     # A new window of the pair is seen at once.
     sent(mesh.agents[0], report_of(mesh.key, {b: simple(55_000)}, window_start()))
-    result = matrix(mesh)
+    result = mesh.read("matrix")
     assert cell(a, b) == ("measured", False)
     assert cell(a, d) == ("measured", False)

@@ -104,11 +104,7 @@ def test_verdict_on_the_base_delay_is_that_of_what_propagation_leaves(owner, mak
     query = span(start, start + 60)
 
     def verdict(source: UUID, target: UUID, **more: Any) -> str:
-        selections = f"path:{source}:{target}"
-        answer = mesh.owner.get(
-            f"/v1/meshes/{mesh.id}/latency-budgets", params={**query, "selections": selections, **more}
-        )
-        (item,) = answer.json()["items"]
+        (item,) = mesh.read("latency-budgets", **query, selections=f"path:{source}:{target}", **more)["items"]
         return str(item["base_verdict"])
 
     assert verdict(one.vm_id, two.vm_id) == "above"
@@ -123,22 +119,21 @@ def test_published_delays_are_of_the_same_provider_and_class(owner, make_mesh):
         zone = owner.created("/v1/zones", {"provider": "gcp", "region": "us-west1", "name": name})
         vm = owner.created("/v1/vms", {"name": f"in {name}", "zone_id": zone["id"]})
         assert owner.put(f"/v1/meshes/{mesh.id}/vms/{vm['id']}").status_code == 204
-    roster = owner.get(f"/v1/meshes/{mesh.id}/roster").json()
+    roster = mesh.read("roster")
     one, two = (zone["id"] for zone in roster["zones"] if zone["name"].startswith("us-west1"))
-    path = f"/v1/meshes/{mesh.id}/latency-budgets"
     selections = [f"zones:{one}:{one}", f"zones:{one}:{two}", "mesh"]
-    same, between, whole = owner.get(path, params={"selections": selections}).json()["items"]
+    same, between, whole = mesh.read("latency-budgets", selections=selections)["items"]
     assert (same["provider"], same["path_class"], len(same["published"])) == ("gcp", "same_zone", 9)
     (trace,) = between["published"]
     assert (between["path_class"], trace["name"], trace["p50_ns"]) == ("between_zones", "GCE-USW2-1", 180_660)
     assert (whole["provider"], whole["path_class"], whole["published"]) == (None, None, [])
-    rounds = owner.get(path, params={"selections": selections[1], "metric": "round_trip"}).json()["items"][0]
+    (rounds,) = mesh.read("latency-budgets", selections=selections[1], metric="round_trip")["items"]
     assert rounds["published"][0]["p99_ns"] == 2 * 526_840
 
 
 def test_nothing_measured_has_no_figures(owner, make_mesh):
     mesh = make_mesh(owner, 2)
-    answer = owner.get(f"/v1/meshes/{mesh.id}/latency-budgets").json()
+    answer = mesh.read("latency-budgets")
     (item,) = answer["items"]
     assert (item["paths"], item["count"], item["base"], item["p50"], item["base_verdict"]) == (0, 0, None, None, None)
     assert {part["component"] for part in answer["reference"]} == {"nic", "kernel", "hypervisor", "switches"}

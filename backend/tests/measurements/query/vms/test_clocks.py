@@ -1,12 +1,13 @@
 """Clock errors of a VM over time through HTTP, from windows with known clock errors."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from sinemora.fleet.meshes.plan import is_client
-from tests.api_clients import MeshWorld, body_of
+from tests.api_clients import MeshWorld, bare_vm, body_of
+from tests.measurements.matrices import span
 from tests.measurements.reports import report_of, sent, window_starts
 from tests.measurements.worlds import silent, simple
 
@@ -36,8 +37,7 @@ def test_each_step_has_the_median_and_the_largest_error_of_the_outbound_paths(me
     older, missing, newer = window_starts([3, 2, 1])
     measure(mesh, older, {1: 500, 2: 900, 3: 2_000})
     measure(mesh, newer, {1: 600, 2: None, 3: 800})
-    start, end = (datetime.fromtimestamp(at, UTC).isoformat() for at in (older, newer + 10))
-    found = clocks(mesh, **{"from": start, "to": end})
+    found = clocks(mesh, **span(older, newer + 10))
     assert (found["mesh"]["name"], found["resolution_s"]) == ("demo", 10)
     times = [datetime.fromisoformat(at).timestamp() for at in found["points_at"]]
     assert times == [older, missing, newer]
@@ -53,6 +53,4 @@ def test_without_measurements_every_step_is_empty(mesh: MeshWorld):
 
 
 def test_a_vm_in_no_mesh_has_no_clock_errors(owner):
-    zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
-    vm = owner.created("/v1/vms", {"name": "alone", "zone_id": zone["id"]})
-    assert owner.get(f"/v1/vms/{vm['id']}/clock-errors").json()["meshes"] == []
+    assert owner.get(f"/v1/vms/{bare_vm(owner)['id']}/clock-errors").json()["meshes"] == []

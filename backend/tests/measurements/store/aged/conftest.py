@@ -17,10 +17,10 @@ from sinemora.measurements import tasks
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.aged import reading
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES
-from tests.api_clients import MeshWorld
+from tests.api_clients import MakeMesh, MeshWorld
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
-from tests.statements import scalar
+from tests.statements import rows, scalar
 
 AGE_DAYS = 70
 """Days that the measurements are moved into the past."""
@@ -64,13 +64,8 @@ class AgedWorld:
 
     def objects(self, state: str = "current") -> list[Any]:
         """Return the rows of the catalogue in a state."""
-        with system_session() as session:
-            return list(
-                session.execute(
-                    text("SELECT * FROM aged_objects WHERE mesh_key = :key AND state = :state ORDER BY started_at"),
-                    {"key": self.mesh.key, "state": state},
-                )
-            )
+        found = "SELECT * FROM aged_objects WHERE mesh_key = :key AND state = :state ORDER BY started_at"
+        return rows(found, {"key": self.mesh.key, "state": state})
 
     def answers(self) -> dict[str, bytes]:
         """Return the bodies of many queries of the range, computed from what is stored."""
@@ -108,9 +103,7 @@ class AgedWorld:
 
 
 @pytest.fixture
-def make_aged(
-    storage: ObjectStorageServer, servers: Any, make_mesh: Callable[..., MeshWorld]
-) -> Callable[..., AgedWorld]:
+def make_aged(storage: ObjectStorageServer, servers: Any, make_mesh: MakeMesh) -> Callable[..., AgedWorld]:
     """Return a function that stores measurements of a mesh, merges them and moves them into the past."""
 
     def make(owner: Any, agents: int = 4) -> AgedWorld:

@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import Storage
 from sinemora.measurements import tasks
 from sinemora.measurements.store.aged import removal, restoring, writing
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES
+from tests.api_clients import SetTo
 from tests.measurements.store.aged.conftest import AgedWorld, forget, in_the_bucket
-from tests.statements import execute, scalar
+from tests.statements import execute, rows, scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -171,22 +171,18 @@ def test_a_storage_that_hangs_is_named_before_the_database_ends_the_query(
 def test_a_tenant_reads_its_objects_only(world: AgedWorld, make_aged: Any, other_owner: Any):
     other = make_aged(other_owner)
     tasks.age()
-    with tenant_session(other.mesh.owner.tenant_id) as session:
-        keys = session.scalars(text("SELECT object_key FROM aged_objects")).all()
+    keys = rows("SELECT object_key FROM aged_objects", tenant=other.mesh.owner.tenant_id)
     assert keys
-    assert {key.split("/")[1] for key in keys} == {f"tenant={other.mesh.owner.tenant_id}"}
+    assert {key.split("/")[1] for (key,) in keys} == {f"tenant={other.mesh.owner.tenant_id}"}
 
 
 def test_objects_go_with_the_retention_unless_they_are_pinned(
-    world: AgedWorld, storage: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch
+    world: AgedWorld, storage: ObjectStorageServer, set_to: SetTo
 ):
-    from sinemora.kit import config
-
     tasks.age()
     body = {"mesh_id": str(world.mesh.id), "started_at": world.start.isoformat(), "ended_at": world.end.isoformat()}
     pin = world.mesh.owner.created("/v1/pins", {**body, "reason": "kept"})["id"]
-    monkeypatch.setenv("SINEMORA_RETENTION_1M_DAYS", "30")
-    config.settings.cache_clear()
+    set_to(retention_1m_days="30")
     tasks.age()
     assert {one.tier for one in world.objects()} >= {"probe_frames_1m", "zone_frames_1m"}
     assert world.mesh.owner.delete(f"/v1/pins/{pin}").status_code == 204
@@ -200,23 +196,18 @@ def test_objects_go_with_the_retention_unless_they_are_pinned(
 def test_objects_go_with_their_mesh(world: AgedWorld, storage: ObjectStorageServer):
     tasks.age()
     assert in_the_bucket(storage)
-    deleted = world.mesh.owner.request("DELETE", f"/v1/meshes/{world.mesh.id}", headers={"If-Match": "*"})
-    assert deleted.status_code == 204
+    assert world.mesh.owner.delete(f"/v1/meshes/{world.mesh.id}", headers={"If-Match": "*"}).status_code == 204
     tasks.age()
     assert in_the_bucket(storage) == []
     assert world.objects() == world.objects("removing") == []
 
 
-def test_ageing_is_off_by_default(world: AgedWorld, monkeypatch: pytest.MonkeyPatch):
-    from sinemora.kit import config
-
-    monkeypatch.setenv("SINEMORA_AGED_AFTER_DAYS", "0")
-    config.settings.cache_clear()
+def test_ageing_is_off_by_default(world: AgedWorld, set_to: SetTo):
+    set_to(aged_after_days="0")
     counts = world.counts()
     tasks.age()
     assert world.counts() == counts
-    execute(
-        "INSERT INTO tenant_quotas (tenant_id, aged_after_days) VALUES (:id, 1)", {"id": world.mesh.owner.tenant_id}
-    )
+    a_day = "INSERT INTO tenant_quotas (tenant_id, aged_after_days) VALUES (:id, 1)"
+    execute(a_day, {"id": world.mesh.owner.tenant_id})
     tasks.age()  # the tenant's quota; at least as long as late reports are accepted
     assert set(world.counts().values()) == {0}
