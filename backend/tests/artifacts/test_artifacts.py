@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import random
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from sinemora.artifacts.core import access
 from sinemora.artifacts.models import Chunking
 from sinemora.cli import main
 from sinemora.kit.signing import verifies
-from tests.api_clients import AgentCaller, Member, MeshWorld, body_of, code_of, enrolment
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, SetTo, body_of, code_of, enrolment
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("secret_key")
 
 
 @pytest.fixture
-def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+def mesh(owner: Member, make_mesh: MakeMesh) -> MeshWorld:
     """A mesh of three agents with artifacts switched on."""
     world = make_mesh(owner, 3)
     switch(owner, world, enabled=True)
@@ -40,20 +39,17 @@ def switch(owner: Member, mesh: MeshWorld, **body: Any) -> dict[str, Any]:
 
 def store(owner: Member, *parts: bytes) -> list[dict[str, Any]]:
     for part in parts:
-        answer = owner.put(f"/v1/artifact-blocks/{hashlib.sha256(part).hexdigest()}", content=part)
-        assert answer.status_code == 204, answer.text
+        assert owner.put(f"/v1/artifact-blocks/{hashlib.sha256(part).hexdigest()}", content=part).status_code == 204
     return [{"digest": hashlib.sha256(part).hexdigest(), "size": len(part)} for part in parts]
 
 
 def publish(owner: Member, mesh: MeshWorld, *parts: bytes, **changes: Any) -> dict[str, Any]:
-    body = {
-        "name": "image",
-        "release": "1",
-        "mesh_id": str(mesh.id),
-        "chunking": "fixed",
-        "blocks": store(owner, *parts),
-    }
-    return owner.created("/v1/artifacts", body | changes)
+    return owner.created("/v1/artifacts", body_for(mesh, blocks=store(owner, *parts), **changes))
+
+
+def body_for(mesh: MeshWorld, **fields: Any) -> dict[str, Any]:
+    """Return the body that publishes an artifact."""
+    return {"name": "image", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed", "blocks": [], **fields}
 
 
 def exchange(agent: AgentCaller, *copies: dict[str, Any], port: int = 8421) -> dict[str, Any]:
@@ -116,16 +112,8 @@ def test_peers_are_those_that_have_or_fetch_the_artifact(owner: Member, mesh: Me
 def test_a_copy_shows_its_share_its_sources_and_who_sent_corrupt_blocks(owner: Member, mesh: MeshWorld):
     made = publish(owner, mesh, b"a", b"b", b"c", b"d")
     a, b, c = mesh.agents
-    exchange(
-        a,
-        {
-            "artifact_id": made["id"],
-            "state": "fetching",
-            "blocks_held": 3,
-            "sources": {str(b.vm_key): 2, "backend": 1},
-            "corrupt": {str(c.vm_key): 1},
-        },
-    )
+    sources = {"sources": {str(b.vm_key): 2, "backend": 1}, "corrupt": {str(c.vm_key): 1}}
+    exchange(a, {"artifact_id": made["id"], "state": "fetching", "blocks_held": 3, **sources})
     copies = owner.get(f"/v1/artifacts/{made['id']}/copies").json()
     found = next(one for one in copies["items"] if one["vm_id"] == str(a.vm_id))
     assert (found["share"], found["state"], found["corrupt_from"]) == (0.75, "fetching", [c.name])
@@ -157,8 +145,7 @@ def test_nothing_happens_where_artifacts_are_off(owner: Member, mesh: MeshWorld)
     work = exchange(mesh.agents[0])
     assert (work["enabled"], work["artifacts"], work["peers"], work["serving_key"]) == (False, [], [], "")
     assert mesh.agents[0].get(f"/v1/agents/self/artifacts/{made['id']}/manifest").status_code == 404
-    body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed", "blocks": []}
-    assert code_of(owner.post("/v1/artifacts", json=body)) == (409, "artifacts_off")
+    assert code_of(owner.post("/v1/artifacts", json=body_for(mesh))) == (409, "artifacts_off")
 
 
 def test_a_copy_that_waits_says_what_for(owner: Member, mesh: MeshWorld):
@@ -194,22 +181,18 @@ def test_tenants_share_neither_blocks_nor_names(owner: Member, other_owner: Memb
     assert {one["vm_key"] for one in exchange(stranger)["peers"]} == set()
 
 
-def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, set_to: Callable[..., None]):
+def test_wrong_input_is_explained(owner: Member, mesh: MeshWorld, set_to: SetTo):
     digest = hashlib.sha256(b"x").hexdigest()
     assert code_of(owner.put(f"/v1/artifact-blocks/{digest}", content=b"y")) == (422, "block_mismatch")
-    body = {"name": "n", "release": "1", "mesh_id": str(mesh.id), "chunking": "fixed"}
-    missing = owner.post("/v1/artifacts", json=body | {"blocks": [{"digest": digest, "size": 1}]})
-    assert (missing.status_code, missing.json()["code"]) == (409, "blocks_missing")
+    body = body_for(mesh, blocks=[{"digest": digest, "size": 1}])
+    assert code_of(owner.post("/v1/artifacts", json=body)) == (409, "blocks_missing")
     publish(owner, mesh, b"x")
-    again = owner.post("/v1/artifacts", json=body | {"name": "image", "blocks": [{"digest": digest, "size": 1}]})
-    assert (again.status_code, again.json()["code"]) == (409, "artifact_exists")
-    other = owner.post(
-        f"/v1/artifacts/{publish(owner, mesh, b'z', release='2')['id']}/copies", json={"vm_ids": [str(UUID(int=1))]}
-    )
-    assert (other.status_code, other.json()["code"]) == (409, "vm_not_in_mesh")
+    assert code_of(owner.post("/v1/artifacts", json=body | {"name": "image"})) == (409, "artifact_exists")
+    copies = f"/v1/artifacts/{publish(owner, mesh, b'z', release='2')['id']}/copies"
+    assert code_of(owner.post(copies, json={"vm_ids": [str(UUID(int=1))]})) == (409, "vm_not_in_mesh")
     set_to(quota_artifact_mib="0")
-    full = owner.put(f"/v1/artifact-blocks/{hashlib.sha256(b'q').hexdigest()}", content=b"q")
-    assert (full.status_code, full.json()["code"]) == (403, "quota_exceeded")
+    last = f"/v1/artifact-blocks/{hashlib.sha256(b'q').hexdigest()}"
+    assert code_of(owner.put(last, content=b"q")) == (403, "quota_exceeded")
 
 
 def test_the_cost_of_a_move_counts_only_what_the_target_lacks(owner: Member, mesh: MeshWorld):
@@ -227,12 +210,10 @@ def test_the_cost_of_a_move_counts_only_what_the_target_lacks(owner: Member, mes
     assert cost["rate_mbit"] == 50
     assert cost["seconds"] == pytest.approx(500_000 * 8 / 50e6)
     assert cost["words"] == "brings 50 % of 1 MB, less than a second"
-    there = owner.get(f"{url}/{b.vm_id}").json()
-    assert there["words"] == "brings nothing: all 1 MB are there"
+    assert owner.get(f"{url}/{b.vm_id}").json()["words"] == "brings nothing: all 1 MB are there"
 
 
 def test_deleting_keeps_blocks_that_another_artifact_has(owner: Member, mesh: MeshWorld):
-
     first = publish(owner, mesh, b"shared", b"only in one")
     publish(owner, mesh, b"shared", release="2")
     execute("UPDATE artifact_blocks SET stored_at = stored_at - interval '2 hours'")

@@ -21,8 +21,7 @@ def ask(owner: Member, kind: JobKind, **options) -> UUID:
 
 def found(owner: Caller, job_id: UUID) -> dict[str, Any]:
     """Return a job as its tenant reads it."""
-    job: dict[str, Any] = owner.get(f"/v1/jobs/{job_id}").json()
-    return job
+    return owner.get(f"/v1/jobs/{job_id}").json()
 
 
 def ran(owner: Member, job_id: UUID) -> dict[str, Any]:
@@ -34,6 +33,13 @@ def ran(owner: Member, job_id: UUID) -> dict[str, Any]:
 def finished(owner: Member, kind: JobKind, **options) -> dict[str, Any]:
     """Submit a job, run it once, and return it."""
     return ran(owner, ask(owner, kind, **options))
+
+
+def in_background(owner: Member, job_id: UUID) -> threading.Thread:
+    """Let a thread run a job, as a worker does."""
+    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
+    thread.start()
+    return thread
 
 
 def cancel(owner: Caller, job_id: UUID, worker: threading.Thread) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 import time
 
 import psutil
@@ -14,7 +13,7 @@ from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Queue
 from sinemora.kit.errors import ProductError
 from tests.api_clients import Member
-from tests.jobs.asking import ask, cancel, finished, found, ran
+from tests.jobs.asking import ask, cancel, finished, found, in_background, ran
 from tests.statements import scalar
 from tests.waits import until
 
@@ -85,8 +84,7 @@ def test_a_solve_that_never_looks_up_is_cancelled(owner, make_kind, queued):
             time.sleep(1)
 
     job_id = ask(owner, make_kind(work, Queue.solve))
-    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
-    thread.start()
+    thread = in_background(owner, job_id)
     child = int(wait_for_note(owner, job_id))
     cancel(owner, job_id, thread)
     assert found(owner, job_id)["state"] == "cancelled"
@@ -147,8 +145,7 @@ def test_a_cancelled_job_stops_when_it_says_nothing(owner, make_kind, queued):
             job.check()
 
     job_id = ask(owner, make_kind(work, Queue.bulk))
-    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id), daemon=True)
-    thread.start()
+    thread = in_background(owner, job_id)
     wait_for_note(owner, job_id)
     cancel(owner, job_id, thread)
     assert scalar("SELECT state FROM jobs WHERE id = :id", {"id": job_id}) == "cancelled"

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.jobs import context, executor, heartbeat, registry, service, tasks
 from sinemora.jobs.context import JobContext
@@ -13,8 +12,8 @@ from sinemora.jobs.heartbeat import Heartbeat, JobLost
 from sinemora.jobs.models import Job
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
-from tests.jobs.asking import ask, finished, found, ran
-from tests.statements import execute, scalar
+from tests.jobs.asking import ask, finished, found, in_background, ran
+from tests.statements import execute, rows, scalar
 from tests.waits import WAIT_MOST_S
 
 
@@ -35,12 +34,8 @@ def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, queued
     done = ran(owner, job_id)
     assert (done["state"], done["progress"], done["result"], done["attempt"]) == ("succeeded", 1, {"times": 3}, 1)
     assert done["requested_by"] == owner.email
-    assert done["output"] == {
-        "href": f"/v1/jobs/{job_id}/output",
-        "name": "rows.csv",
-        "media_type": "text/csv",
-        "size_bytes": 18,
-    }
+    file = {"name": "rows.csv", "media_type": "text/csv", "size_bytes": 18}
+    assert done["output"] == {"href": f"/v1/jobs/{job_id}/output"} | file
     answer = owner.get(done["output"]["href"])
     assert (answer.content, answer.headers["content-type"]) == (b"a,b\nc\n" * 3, "text/csv; charset=utf-8")
     executor.run(owner.tenant_id, job_id)  # sent twice: nothing happens
@@ -60,8 +55,7 @@ def test_a_large_file_is_kept_in_pieces(owner, make_kind, queued, monkeypatch):
 
     job_id = ask(owner, make_kind(work))
     executor.run(owner.tenant_id, job_id)
-    with tenant_session(owner.tenant_id) as session:
-        assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 6
+    assert len(rows("SELECT FROM job_chunks", tenant=owner.tenant_id)) == 6
     answer = owner.get(f"/v1/jobs/{job_id}/output")
     assert (answer.content, answer.headers["content-length"]) == (data, str(len(data)))
 
@@ -86,8 +80,7 @@ def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, queued):
     answer = owner.get(f"/v1/jobs/{job['id']}/result")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
     assert (answer.json()["code"], answer.json()["line"]) == ("trace_invalid", 7)
-    with tenant_session(owner.tenant_id) as session:
-        assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 0
+    assert rows("SELECT FROM job_chunks", tenant=owner.tenant_id) == []
 
 
 def test_our_own_fault_is_told_without_its_words(owner, make_kind, queued):
@@ -140,8 +133,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
     assert ran(owner, waiting)["attempt"] == 0
 
     job_id = ask(owner, kind)
-    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
-    thread.start()
+    thread = in_background(owner, job_id)
     assert begun.wait(WAIT_MOST_S)
     assert owner.delete(f"/v1/jobs/{job_id}").json()["code"] == "job_running"
     answer = owner.post(f"/v1/jobs/{job_id}/cancel").json()

@@ -1,19 +1,16 @@
 """Runs of the bulk sender over HTTP: who may start which, what agents get, results from what they report."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from httpx2 import Response
-from sqlalchemy import text
 
-from sinemora.kit.db import system_session
-from tests.api_clients import AgentCaller, Member, MeshWorld, code_of
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, body_of, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
-from tests.statements import execute
+from tests.statements import execute, rows, scalar
 
 OFFER = {
     "port": 8422,
@@ -28,12 +25,11 @@ OFFER = {
 
 def offering(agent: AgentCaller, **changes: Any) -> None:
     """Offer the bulk sender of a VM, as `sinemora-transfer` does."""
-    answer = agent.patch("/v1/agents/self", json={"transfer": {"bulk": OFFER | changes}})
-    assert answer.status_code == 200, answer.text
+    body_of(agent.patch("/v1/agents/self", json={"transfer": {"bulk": OFFER | changes}}))
 
 
 @pytest.fixture
-def mesh(owner: Member, make_mesh: Callable[..., MeshWorld]) -> MeshWorld:
+def mesh(owner: Member, make_mesh: MakeMesh) -> MeshWorld:
     """A mesh of four connected agents; the bulk sender of the last one is off."""
     world = make_mesh(owner, 4)
     for at, agent in enumerate(world.agents):
@@ -71,8 +67,7 @@ def reported(agent: AgentCaller, order_id: str, *steps: dict[str, Any], **more: 
 
 
 def refused(owner: Member, body: dict[str, Any]) -> tuple[int, str]:
-    answer = owner.post("/v1/transport-trials", json=body)
-    return answer.status_code, answer.json()["code"]
+    return code_of(owner.post("/v1/transport-trials", json=body))
 
 
 def test_both_ends_get_their_part_and_no_other(owner: Member, mesh: MeshWorld):
@@ -90,9 +85,8 @@ def test_both_ends_get_their_part_and_no_other(owner: Member, mesh: MeshWorld):
     assert {step["role"] for step in sender["steps"]} == {"sender"}
     assert {step["role"] for step in receiver["steps"]} == {"receiver"}
     first, second, *_ = sender["steps"]
-    assert (first["phase"], first["port"], first["bytes"], first["tls"], first["connections"]) == (
-        *(0, 8422, 1_000_000, True, 1),
-    )
+    assert (first["phase"], first["port"], first["bytes"]) == (0, 8422, 1_000_000)
+    assert (first["tls"], first["connections"]) == (True, 1)
     assert (second["phase"], second["connections"], second["rate_bytes_per_s"]) == (1, 4, 12_500_000)
     assert mesh.agents[2].get("/v1/agents/self/plan").headers["ETag"] == before[2]
     assert mesh.agents[0].get("/v1/agents/self/plan").headers["ETag"] != before[0]
@@ -127,9 +121,8 @@ def test_the_result_is_judged_by_its_interval(owner: Member, mesh: MeshWorld):
     assert result["advice"].startswith("B takes 49.")
     assert agent.get("/v1/agents/self/plan").json()["bulk"] == []
     # Secrets of a run that is over are gone.
-    with system_session() as session:
-        one = text("SELECT secret, certificate_key FROM bulk_orders WHERE id = :id")
-        assert session.execute(one, {"id": made["id"]}).all() == [(None, None)]
+    secrets = "SELECT secret, certificate_key FROM bulk_orders WHERE id = :id"
+    assert rows(secrets, {"id": made["id"]}) == [(None, None)]
 
 
 def test_a_failure_names_the_vm(owner: Member, mesh: MeshWorld):
@@ -256,15 +249,11 @@ def test_what_the_run_does_to_the_measurements_is_shown(owner: Member, mesh: Mes
 
 def _moved_back(id: str, seconds: int) -> int:
     """Move a run into the past, at a whole window; return its start, Unix s."""
-    with system_session() as session:
-        moved = session.execute(
-            text(
-                "UPDATE bulk_orders SET starts_at = to_timestamp(floor(extract(epoch FROM starts_at) / 10) * 10) - :by"
-                " WHERE id = :id RETURNING extract(epoch FROM starts_at)::bigint"
-            ),
-            {"by": timedelta(seconds=seconds), "id": id},
-        )
-        return int(moved.scalar_one())
+    moved = (
+        "UPDATE bulk_orders SET starts_at = to_timestamp(floor(extract(epoch FROM starts_at) / 10) * 10) - :by"
+        " WHERE id = :id RETURNING extract(epoch FROM starts_at)::bigint"
+    )
+    return int(scalar(moved, {"by": timedelta(seconds=seconds), "id": id}))
 
 
 def test_others_neither_see_nor_report_it(owner: Member, other_owner: Member, mesh: MeshWorld, make_mesh):

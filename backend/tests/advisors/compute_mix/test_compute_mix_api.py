@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.api_clients import Member, MeshWorld, body_of
+from tests.api_clients import Member, MeshWorld, body_of, code_of
 from tests.recommendations.measured_mesh import measured
 
 TARGET = {"response_ms": 1000, "percentile": 95}
@@ -30,8 +30,7 @@ def asked(owner: Member, **changes: Any) -> dict[str, Any]:
 
 
 def refused(owner: Member, **changes: Any) -> tuple[int, str]:
-    answer = owner.post("/v1/advisors/compute-mix", json=BODY | changes)
-    return answer.status_code, answer.json()["code"]
+    return code_of(owner.post("/v1/advisors/compute-mix", json=BODY | changes))
 
 
 def test_without_a_path_the_network_takes_nothing(owner: Member):
@@ -106,9 +105,8 @@ def test_ends_of_a_path_are_checked(owner: Member, mesh: MeshWorld, make_mesh):
     of_mesh = {"mesh": mesh.name}
     assert refused(owner, **of_mesh, paths=[{"source": "a-1", "target": "nobody"}]) == (422, "vm_not_in_mesh")
     assert refused(owner, **of_mesh, paths=[{"source": "a-1", "target": "a-1"}]) == (422, "path_same_ends")
-    empty = make_mesh(owner, 2, name="empty")
-    ends = [agent.name for agent in empty.agents]
-    paths = [{"source": ends[0], "target": ends[1]}]
+    source, target = (agent.name for agent in make_mesh(owner, 2, name="empty").agents)
+    paths = [{"source": source, "target": target}]
     assert refused(owner, mesh="empty", paths=paths) == (409, "path_unmeasured")
 
 

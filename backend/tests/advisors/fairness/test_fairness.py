@@ -87,9 +87,8 @@ def test_applications_share_by_their_performance(owner: Member, mesh: MeshWorld)
     assert index_of(owner, mesh, of="applications")["index"] is None
     for name, ends in (("near", ("a-1", "b-1")), ("far", ("a-1", "c-1"))):
         tasks = [{"name": f"t{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(ends)]
-        owner.created(
-            "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks}
-        )
+        body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks}
+        owner.created("/v1/applications", body)
     read = index_of(owner, mesh, of="applications")
     far, near = (member["share"] for member in read["members"])
     assert far < near

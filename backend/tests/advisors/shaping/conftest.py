@@ -38,7 +38,6 @@ def path(connected: Row) -> Row:
 def receiving(path: Row) -> Iterator[None]:
     command = inside(path.receiver, sys.executable, "-c", "from sinemora.cli import main; main()", "advise")
     with subprocess.Popen([*command, "burst-receiver"], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         process.stdout.readline()
         try:
             yield

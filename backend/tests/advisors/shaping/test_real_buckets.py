@@ -49,7 +49,6 @@ def test_rate_depth_and_mechanism_are_detected(from_sender: Row, queue: int, mec
     limits = ("burst", f"{DEPTH:.0f}", "limit", str(1_442 * queue))
     from_sender.shape("tbf", "rate", f"{8 * RATE:.0f}bit", *limits)
     found = found_by_bursts()
-    assert found is not None
     assert (found.mechanism, found.upper) == (mechanism, None)
     assert found.rate == pytest.approx(RATE, rel=0.05)
     assert found.burst == pytest.approx(DEPTH, rel=0.15)

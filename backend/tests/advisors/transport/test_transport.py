@@ -86,10 +86,8 @@ def probed(owner: Member, mesh: MeshWorld, source: int = 0, **exchanges: list[An
     second |= {"at_ns": [4_000_000 * at for at in range(count)], "flow": [0] * count}
     second |= {name: [40_000] * count for name in ("outbound_ns", "inbound_ns")}
     second |= {name: [False] * count for name in ("outbound_lost", "inbound_lost")}
-    answer = ends[0].post(
-        "/v1/agents/self/on-demand-windows", json=second | exchanges | {"clock_error_ns": 40, "by_hardware": False}
-    )
-    assert answer.status_code == 204, answer.text
+    second |= exchanges | {"clock_error_ns": 40, "by_hardware": False}
+    assert ends[0].post("/v1/agents/self/on-demand-windows", json=second).status_code == 204
     assert owner.post(f"/v1/on-demand-measurements/{made['id']}/stop").status_code == 200
 
 
@@ -126,8 +124,7 @@ def test_marks_and_cleared_fields_are_judged(known: int, ce: int, cleared: int, 
 def test_vms_of_one_host_need_no_network(owner: Member, mesh: MeshWorld):
     vms = owner.get("/v1/vms").json()["items"]
     for vm in vms:
-        answer = owner.patch(f"/v1/vms/{vm['id']}/capacity", json={"host": "h1"})
-        assert answer.status_code == 200, answer.text
+        body_of(owner.patch(f"/v1/vms/{vm['id']}/capacity", json={"host": "h1"}))
     read = asked(owner, mesh=mesh.name, source="a-1", target="b-1", ecn="marked")
     assert winners(read) == {"transport": "R1"}
     assert [(fired["rule"], fired["overridden_by"]) for fired in read["fired"]] == [("R1", None), ("R2", "R1")]

@@ -1,9 +1,8 @@
 """Two machines with one identity."""
 
-from collections.abc import Callable
 from typing import Any
 
-from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.api_clients import AgentCaller, MakeMesh, Member
 
 PLAN = "/v1/agents/self/plan"
 
@@ -19,10 +18,7 @@ def events(owner: Member, agent: AgentCaller) -> list[str]:
     return [item["kind"] for item in items]
 
 
-def test_two_machines_that_take_turns_are_noticed_and_the_first_keeps_the_identity(
-    owner: Member, make_mesh: Callable[..., MeshWorld]
-):
-    agent = make_mesh(owner, 2).agents[0]
+def test_two_machines_that_take_turns_are_noticed_and_the_first_keeps_the_identity(owner: Member, agent: AgentCaller):
     first, copy = "a0-aaaa", "b0-bbbb"
     for sender, address in ((first, "10.7.0.1"), (copy, "10.7.0.9")):
         body = {"probe_address": address}
@@ -40,7 +36,7 @@ def test_two_machines_that_take_turns_are_noticed_and_the_first_keeps_the_identi
     assert (copied["count"], copied["first"][0]["vm"]["name"]) == (1, agent.name)
 
 
-def test_restarts_and_agents_of_earlier_versions_are_no_copies(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_restarts_and_agents_of_earlier_versions_are_no_copies(owner: Member, make_mesh: MakeMesh):
     agent = make_mesh(owner, 2).agents[0]
     clones = make_mesh(owner, 2, name="clones").agents[0]
     # Copies with one machine id: the process that was first keeps the identity.

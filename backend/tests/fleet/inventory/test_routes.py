@@ -1,7 +1,6 @@
 """Zones, VMs and agents over HTTP."""
 
 import asyncio
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,8 +13,10 @@ from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_repo
 from sinemora.fleet.inventory.tasks import sweep
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from tests.api_clients import Member, MeshWorld, code_of
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, code_of
 from tests.statements import execute
+
+pytestmark = pytest.mark.agents(2)
 
 ZONE = {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"}
 
@@ -103,9 +104,8 @@ def test_the_domain_of_a_stock_master_is_one_of_ptp_and_changes_the_plan(owner: 
     assert owner.get(f"/v1/meshes/{mesh['id']}").json()["revision"] > before
 
 
-def test_an_agent_and_a_stock_master_do_not_share_a_vm(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
-    vm = owner.get(f"/v1/agents/{world.agents[0].agent_id}").json()["vm"]
+def test_an_agent_and_a_stock_master_do_not_share_a_vm(owner: Member, mesh: MeshWorld):
+    vm = owner.get(f"/v1/agents/{mesh.agents[0].agent_id}").json()["vm"]
     assert code_of(owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "ieee1588"})) == (409, "vm_has_agent")
 
 
@@ -133,7 +133,7 @@ def note(world: MeshWorld, number: int, at: datetime, window_s: int = 10) -> Rep
     return ReportNote(world.agents[number].agent_id, at, {"spool_bytes": "0"}, "0.2.0", window_s)
 
 
-def test_reports_make_an_agent_reporting(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_reports_make_an_agent_reporting(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 3)
     now = datetime.now(UTC)
     with system_session() as session:
@@ -150,7 +150,7 @@ def test_reports_make_an_agent_reporting(owner: Member, make_mesh: Callable[...,
     assert agent["health"] == {"spool_bytes": "0"}
 
 
-def test_an_old_report_that_comes_late_takes_nothing_back(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_an_old_report_that_comes_late_takes_nothing_back(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 1)
     now = datetime.now(UTC)
     with system_session() as session:
@@ -163,9 +163,7 @@ def test_an_old_report_that_comes_late_takes_nothing_back(owner: Member, make_me
     assert owner.get("/v1/agents").json()["items"][0]["status"] == "silent"
 
 
-def test_a_revoked_agent_is_out_at_once(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 1)
-    agent = world.agents[0]
+def test_a_revoked_agent_is_out_at_once(owner: Member, agent: AgentCaller):
     assert agent.get("/v1/agents/self/plan").status_code == 200
     path = f"/v1/agents/{agent.agent_id}/revoke"
     assert owner.post(path).json()["status"] == "revoked"
@@ -174,7 +172,7 @@ def test_a_revoked_agent_is_out_at_once(owner: Member, make_mesh: Callable[..., 
     assert owner.get(f"/v1/vms/{agent.vm_id}").json()["agent"] is None
 
 
-def test_agents_are_listed_by_revocation(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_agents_are_listed_by_revocation(owner: Member, make_mesh: MakeMesh):
     first, second = make_mesh(owner, 2).agents
     owner.post(f"/v1/agents/{first.agent_id}/revoke")
 
@@ -186,10 +184,7 @@ def test_agents_are_listed_by_revocation(owner: Member, make_mesh: Callable[...,
     assert listed("") == {str(first.agent_id), str(second.agent_id)}
 
 
-def test_a_known_agent_costs_no_query(
-    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
-):
-    agent = make_mesh(owner, 1).agents[0]
+def test_a_known_agent_costs_no_query(agent: AgentCaller, monkeypatch: pytest.MonkeyPatch):
     agent.get("/v1/agents/self/plan")
 
     def forbidden(_: bytes) -> None:
@@ -223,9 +218,8 @@ def test_credentials_asked_for_at_once_are_looked_up_together(monkeypatch: pytes
     assert calls == [50, 50]
 
 
-def test_an_agent_tells_its_new_address(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
-    first, second = world.agents
+def test_an_agent_tells_its_new_address(owner: Member, mesh: MeshWorld):
+    first, second = mesh.agents
     answer = first.request("PATCH", "/v1/agents/self", json={"probe_address": "10.9.9.9", "agent_version": "0.3.0"})
     assert answer.status_code == 200
     assert owner.get(f"/v1/vms/{first.vm_id}").json()["probe_address"] == "10.9.9.9"
@@ -234,14 +228,12 @@ def test_an_agent_tells_its_new_address(owner: Member, make_mesh: Callable[..., 
 
 
 @pytest.mark.parametrize("body", [{"event_port": 500, "general_port": 500}, {"probe_address": "0.0.0.0"}])
-def test_an_agent_telling_nonsense_is_refused(owner: Member, make_mesh: Callable[..., MeshWorld], body: dict[str, Any]):
-    agent = make_mesh(owner, 1).agents[0]
+def test_an_agent_telling_nonsense_is_refused(agent: AgentCaller, body: dict[str, Any]):
     assert agent.request("PATCH", "/v1/agents/self", json=body).status_code == 422
 
 
 @pytest.mark.whole_store
-def test_what_happened_to_an_agent_can_be_read(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    agent = make_mesh(owner, 1).agents[0]
+def test_what_happened_to_an_agent_can_be_read(owner: Member, agent: AgentCaller):
     events = [
         {"kind": "clock_step", "at": "2026-11-20T12:00:00Z", "detail": {"step_ns": -5_000_000}},
         {"kind": "error", "at": "2026-11-20T12:00:01.123456789+01:00", "something_newer": 1},
@@ -261,9 +253,8 @@ def test_what_happened_to_an_agent_can_be_read(owner: Member, make_mesh: Callabl
     assert owner.get(f"/v1/agents/{agent.agent_id}/events").json()["items"] == []
 
 
-def test_deleting_a_vm_ends_its_agent(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
-    assert owner.delete(f"/v1/vms/{world.agents[0].vm_id}").status_code == 204
+def test_deleting_a_vm_ends_its_agent(owner: Member, mesh: MeshWorld):
+    assert owner.delete(f"/v1/vms/{mesh.agents[0].vm_id}").status_code == 204
     assert len(owner.get("/v1/agents").json()["items"]) == 1
-    assert len(owner.get(f"/v1/meshes/{world.id}/roster").json()["vms"]) == 1
-    assert world.agents[0].get("/v1/agents/self/plan").json()["code"] == "agent_credential_unknown"
+    assert len(owner.get(f"/v1/meshes/{mesh.id}/roster").json()["vms"]) == 1
+    assert mesh.agents[0].get("/v1/agents/self/plan").json()["code"] == "agent_credential_unknown"

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable
 
-from tests.api_clients import Member, MeshWorld
+from tests.api_clients import MakeMesh, Member
 
 
 def test_a_script_waits_until_a_plan_is_active_everywhere(
-    owner: Member, make_mesh: Callable[..., MeshWorld], online: Callable[..., str]
+    owner: Member, make_mesh: MakeMesh, online: Callable[..., str]
 ):
     world = make_mesh(owner, 3)
     names = [agent.name for agent in world.agents]

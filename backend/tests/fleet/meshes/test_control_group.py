@@ -1,7 +1,7 @@
 """Control group of a mesh: live agents and the barrier."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 import pytest
@@ -11,7 +11,7 @@ from sinemora.fleet.meshes import adoption
 from sinemora.fleet.meshes.control_group import LIVE_S, Barrier, GroupMember, Poll, barrier, polled
 from sinemora.fleet.meshes.watch import PlanWatch
 from sinemora.kit.redis import client
-from tests.api_clients import Member, MeshWorld, limited_key
+from tests.api_clients import AgentCaller, MakeMesh, Member, limited_key
 
 NOW = 1000.0
 
@@ -62,9 +62,7 @@ def test_without_a_live_agent_a_revision_is_active_nowhere(polls: list[Poll | No
     assert not judged(polls).active_everywhere
 
 
-def test_two_processes_answer_with_what_was_committed_before_the_call(
-    owner: Member, make_mesh: Callable[..., MeshWorld]
-):
+def test_two_processes_answer_with_what_was_committed_before_the_call(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 2)
     vm_id = world.agents[0].vm_id
 
@@ -85,7 +83,7 @@ def test_two_processes_answer_with_what_was_committed_before_the_call(
     assert [revision for _, revision in found] == sorted({revision for _, revision in found})
 
 
-def test_an_agent_that_stops_asking_is_no_longer_waited_for(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_an_agent_that_stops_asking_is_no_longer_waited_for(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 2)
 
     def follow(at: int) -> None:
@@ -93,8 +91,7 @@ def test_an_agent_that_stops_asking_is_no_longer_waited_for(owner: Member, make_
         world.agents[at].get("/v1/agents/self/plan", headers={"If-None-Match": tag})
 
     def found() -> dict[str, object]:
-        body: dict[str, object] = owner.get(f"/v1/meshes/{world.id}/plan-followers").json()
-        return body
+        return owner.get(f"/v1/meshes/{world.id}/plan-followers").json()
 
     names = [agent.name for agent in world.agents]
     follow(0)
@@ -113,8 +110,7 @@ def test_an_agent_that_stops_asking_is_no_longer_waited_for(owner: Member, make_
     assert (alone["first_not_live"], alone["unknown"]) == (names[1:], 1)
 
 
-def test_a_poll_without_a_revision_replaces_the_one_that_was_named(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    agent = make_mesh(owner, 1).agents[0]
+def test_a_poll_without_a_revision_replaces_the_one_that_was_named(owner: Member, agent: AgentCaller):
     identity = AgentIdentity(owner.tenant_id, 0, UUID(str(agent.agent_id)), UUID(str(agent.vm_id)), 0)
     adoption.note(identity, {"abc-on-demand"})
     assert adoption.polls(owner.tenant_id)[identity.agent_id].revision == "abc"
@@ -122,9 +118,7 @@ def test_a_poll_without_a_revision_replaces_the_one_that_was_named(owner: Member
     assert adoption.polls(owner.tenant_id)[identity.agent_id].revision == ""
 
 
-def test_callers_limited_to_a_mesh_see_its_barrier_when_a_vm_is_in_a_hidden_one_too(
-    owner: Member, make_mesh: Callable[..., MeshWorld]
-):
+def test_callers_limited_to_a_mesh_see_its_barrier_when_a_vm_is_in_a_hidden_one_too(owner: Member, make_mesh: MakeMesh):
     shown, hidden = make_mesh(owner, 1, name="shown"), make_mesh(owner, 1, name="hidden")
     (agent,) = shown.agents
     assert owner.put(f"/v1/meshes/{hidden.id}/vms/{agent.vm_id}").status_code == 204

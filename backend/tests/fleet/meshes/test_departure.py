@@ -32,8 +32,7 @@ def aged(agent: AgentCaller, **ages_s: float) -> None:
             )
 
 
-def test_a_stopped_agent_is_stopped_until_it_starts_and_silent_after_half_an_hour(owner: Member, make_mesh):
-    agent = make_mesh(owner, 2).agents[0]
+def test_a_stopped_agent_is_stopped_until_it_starts_and_silent_after_half_an_hour(owner: Member, agent: AgentCaller):
     aged(agent, last_report_at=120)
     assert status_of(owner, agent.name) == "silent"
     assert agent.post("/v1/agents/self/events", json=STOPPING).status_code == 204

@@ -1,12 +1,10 @@
 """Meshes, members and rosters over HTTP."""
 
-from collections.abc import Callable
-from typing import Any
 from uuid import uuid4
 
 from sinemora.fleet.meshes import service
 from sinemora.kit.db import tenant_session
-from tests.api_clients import Member, MeshWorld, code_of
+from tests.api_clients import MakeMesh, Member, MeshWorld, body_of, code_of
 
 
 def test_a_mesh_from_birth_to_death(owner: Member):
@@ -20,18 +18,16 @@ def test_a_mesh_from_birth_to_death(owner: Member):
     assert owner.get(path).json()["code"] == "mesh_unknown"
 
 
-def test_agents_get_the_spike_threshold_and_loss_deadline_of_their_mesh(owner: Member, make_mesh: Callable[..., Any]):
-    world: MeshWorld = make_mesh(owner, 2)
-    before = world.agents[0].get("/v1/agents/self/plan")
+def test_agents_get_the_spike_threshold_and_loss_deadline_of_their_mesh(owner: Member, mesh: MeshWorld):
+    before = mesh.agents[0].get("/v1/agents/self/plan")
     assert (before.json()["spike_threshold_ns"], before.json()["meshes"][0]["loss_deadline_ms"]) == (500_000, 1_000)
     changes = {"spike_threshold_ns": 50_000, "loss_deadline_ms": 400}
-    assert owner.patch(f"/v1/meshes/{world.id}", json=changes).json().items() >= changes.items()
-    after = world.agents[0].get("/v1/agents/self/plan", headers={"If-None-Match": before.headers["ETag"]})
-    assert after.status_code == 200
-    assert (after.json()["spike_threshold_ns"], after.json()["meshes"][0]["loss_deadline_ms"]) == (50_000, 400)
+    assert owner.patch(f"/v1/meshes/{mesh.id}", json=changes).json().items() >= changes.items()
+    after = body_of(mesh.agents[0].get("/v1/agents/self/plan", headers={"If-None-Match": before.headers["ETag"]}))
+    assert (after["spike_threshold_ns"], after["meshes"][0]["loss_deadline_ms"]) == (50_000, 400)
 
 
-def test_the_roster_is_ordered_by_zone_then_name(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_the_roster_is_ordered_by_zone_then_name(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 5)
     roster = owner.get(f"/v1/meshes/{world.id}/roster").json()
     assert [vm["name"] for vm in roster["vms"]] == ["a-1", "a-2", "b-1", "b-2", "c-1"]
@@ -56,19 +52,18 @@ def test_zones_of_one_name_stay_apart(owner: Member):
     assert len({zone["id"] for zone in roster["zones"]}) == 2
 
 
-def test_joining_and_leaving_by_hand(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
+def test_joining_and_leaving_by_hand(owner: Member, mesh: MeshWorld):
     other = owner.created("/v1/meshes", {"name": "other"})
-    path = f"/v1/meshes/{other['id']}/vms/{world.agents[0].vm_id}"
+    path = f"/v1/meshes/{other['id']}/vms/{mesh.agents[0].vm_id}"
     assert [owner.put(path).status_code for _ in range(2)] == [204, 204]
     assert owner.get(f"/v1/meshes/{other['id']}").json()["vm_count"] == 1
-    assert len(world.agents[0].get("/v1/agents/self/plan").json()["meshes"]) == 2
+    assert len(mesh.agents[0].get("/v1/agents/self/plan").json()["meshes"]) == 2
     assert [owner.delete(path).status_code for _ in range(2)] == [204, 404]
     assert owner.put(f"/v1/meshes/{other['id']}/vms/{uuid4()}").json()["code"] == "vm_unknown"
-    assert owner.put(f"/v1/meshes/{uuid4()}/vms/{world.agents[0].vm_id}").json()["code"] == "mesh_unknown"
+    assert owner.put(f"/v1/meshes/{uuid4()}/vms/{mesh.agents[0].vm_id}").json()["code"] == "mesh_unknown"
 
 
-def test_another_tenants_vm_cannot_join(owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_another_tenants_vm_cannot_join(owner: Member, other_owner: Member, make_mesh: MakeMesh):
     mine, theirs = make_mesh(owner, 1), make_mesh(other_owner, 1)
     assert code_of(owner.put(f"/v1/meshes/{mine.id}/vms/{theirs.agents[0].vm_id}")) == (404, "vm_unknown")
 
@@ -103,7 +98,7 @@ def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
         owner.patch(f"/v1/vms/{agent.vm_id}", json={"labels": {"a": "b"}})
 
 
-def test_whatever_the_plan_depends_on_raises_the_revision(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_whatever_the_plan_depends_on_raises_the_revision(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 3)
     untouched = make_mesh(owner, 2, name="other")
 
@@ -124,14 +119,13 @@ def test_whatever_the_plan_depends_on_raises_the_revision(owner: Member, make_me
         before, other_before = revision(world), revision(untouched)
 
 
-def test_the_state_of_a_mesh_for_other_features(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 3)
-    owner.post(f"/v1/agents/{world.agents[1].agent_id}/revoke")
+def test_the_state_of_a_mesh_for_other_features(owner: Member, mesh: MeshWorld):
+    owner.post(f"/v1/agents/{mesh.agents[1].agent_id}/revoke")
     with tenant_session(owner.tenant_id) as session:
-        state = service.mesh_state(session, world.id)
-    assert (state.key, state.window_s) == (world.key, 10)
+        state = service.mesh_state(session, mesh.id)
+    assert (state.key, state.window_s) == (mesh.key, 10)
     assert [(member.name, member.key, member.can_probe) for member in state.members] == [
-        ("a-1", world.agents[0].vm_key, True),
-        ("b-1", world.agents[1].vm_key, False),
-        ("c-1", world.agents[2].vm_key, True),
+        ("a-1", mesh.agents[0].vm_key, True),
+        ("b-1", mesh.agents[1].vm_key, False),
+        ("c-1", mesh.agents[2].vm_key, True),
     ]

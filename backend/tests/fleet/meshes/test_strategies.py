@@ -92,25 +92,24 @@ def test_a_mesh_without_members_has_a_preview(owner: Member):
     assert [item["cost"]["packets_per_s"] for item in items] == [0, 0, 0, 0]
 
 
-def test_agents_that_name_the_newest_plan_follow_it(owner: Member, make_mesh: Any):
-    world: MeshWorld = make_mesh(owner, 3)
+def test_agents_that_name_the_newest_plan_follow_it(owner: Member, mesh: MeshWorld):
 
     def adoption() -> tuple[int, int, int, list[str]]:
-        found = owner.get(f"/v1/meshes/{world.id}/plan-followers").json()
+        found = owner.get(f"/v1/meshes/{mesh.id}/plan-followers").json()
         assert found["agents"] == 3
         return found["following"], found["behind"], found["unknown"], found["first_behind"]
 
-    names = [agent.name for agent in world.agents]
-    tags = [agent.get("/v1/agents/self/plan").headers["ETag"] for agent in world.agents]
+    names = [agent.name for agent in mesh.agents]
+    tags = [agent.get("/v1/agents/self/plan").headers["ETag"] for agent in mesh.agents]
     assert adoption() == (0, 0, 3, names)  # the plan was sent; whether it is in force is not known yet
-    for agent, tag in zip(world.agents[:2], tags[:2], strict=True):
+    for agent, tag in zip(mesh.agents[:2], tags[:2], strict=True):
         assert agent.get("/v1/agents/self/plan", headers={"If-None-Match": tag}).status_code == 304
     assert adoption() == (2, 0, 1, names[2:])
-    owner.patch(f"/v1/meshes/{world.id}", json={"strategy": "sparse"})
+    owner.patch(f"/v1/meshes/{mesh.id}", json={"strategy": "sparse"})
     assert adoption() == (0, 2, 1, names)
-    tag = world.agents[1].get("/v1/agents/self/plan", headers={"If-None-Match": tags[1]}).headers["ETag"]
+    tag = mesh.agents[1].get("/v1/agents/self/plan", headers={"If-None-Match": tags[1]}).headers["ETag"]
     assert adoption() == (0, 2, 1, names)
-    world.agents[1].get("/v1/agents/self/plan", headers={"If-None-Match": tag})
+    mesh.agents[1].get("/v1/agents/self/plan", headers={"If-None-Match": tag})
     assert adoption() == (1, 1, 1, [names[0], names[2]])
 
 

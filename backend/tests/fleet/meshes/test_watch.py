@@ -5,7 +5,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,8 +17,10 @@ from sinemora.fleet.meshes import queries, service, watch
 from sinemora.kit import db
 from sinemora.kit.db import tenant_session
 from sinemora.main import server
-from tests.api_clients import AgentCaller, Member, MeshWorld, enrol
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, body_of, enrol
 from tests.waits import LONGEST_WAIT_S, WAIT_MOST_S, until
+
+pytestmark = pytest.mark.agents(2)
 
 
 def poll(agent: AgentCaller, etag: str, wait_s: float) -> tuple[int, float]:
@@ -42,8 +44,7 @@ def etag_of(agent: AgentCaller) -> str:
     return str(agent.get("/v1/agents/self/plan").headers["ETag"])
 
 
-def test_nothing_new_is_told_when_the_wait_is_over(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    agent = make_mesh(owner, 2).agents[0]
+def test_nothing_new_is_told_when_the_wait_is_over(agent: AgentCaller):
     status, took_s = poll(agent, etag_of(agent), 0.5)
     assert status == 304
     assert 0.5 <= took_s < LONGEST_WAIT_S
@@ -55,8 +56,7 @@ def test_nothing_new_is_told_when_the_wait_is_over(owner: Member, make_mesh: Cal
     assert answer.content == b""
 
 
-def test_the_time_a_poll_was_held_bounds_the_error_of_its_time(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    agent = make_mesh(owner, 2).agents[0]
+def test_the_time_a_poll_was_held_bounds_the_error_of_its_time(agent: AgentCaller):
     sent_ns = time.time_ns()
     answer = agent.get("/v1/agents/self/plan", params={"wait_s": 0.5}, headers={"If-None-Match": etag_of(agent)})
     received_ns = time.time_ns()
@@ -66,9 +66,7 @@ def test_the_time_a_poll_was_held_bounds_the_error_of_its_time(owner: Member, ma
     assert at_ns - received_ns <= 0 <= at_ns - sent_ns - held_ns
 
 
-def test_a_change_ends_the_wait_of_all_it_concerns(
-    owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]
-):
+def test_a_change_ends_the_wait_of_all_it_concerns(owner: Member, other_owner: Member, make_mesh: MakeMesh):
     world, elsewhere = make_mesh(owner, 3), make_mesh(other_owner, 1)
     waiting = [*world.agents, elsewhere.agents[0]]
     etags = [etag_of(agent) for agent in waiting]
@@ -82,8 +80,7 @@ def test_a_change_ends_the_wait_of_all_it_concerns(
     assert all(took_s < LONGEST_WAIT_S for _, took_s in result[:3])
 
 
-def test_a_revoked_agent_learns_it_while_it_waits(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    agent = make_mesh(owner, 2).agents[0]
+def test_a_revoked_agent_learns_it_while_it_waits(owner: Member, agent: AgentCaller):
     etag = etag_of(agent)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(poll, agent, etag, LONGEST_WAIT_S)
@@ -94,7 +91,7 @@ def test_a_revoked_agent_learns_it_while_it_waits(owner: Member, make_mesh: Call
     assert took_s < LONGEST_WAIT_S
 
 
-def test_waiting_holds_no_connection(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_waiting_holds_no_connection(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 6)
     etags = [etag_of(agent) for agent in world.agents]
     with ThreadPoolExecutor(6) as pool:
@@ -112,9 +109,7 @@ def test_waiting_holds_no_connection(owner: Member, make_mesh: Callable[..., Mes
     assert max(held) <= 1
 
 
-def test_one_question_a_second_whoever_waits(
-    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
-):
+def test_one_question_a_second_whoever_waits(owner: Member, make_mesh: MakeMesh, monkeypatch: pytest.MonkeyPatch):
     world = make_mesh(owner, 4)
     etags = [etag_of(agent) for agent in world.agents]
     queries_sent = 0
@@ -135,8 +130,7 @@ def test_one_question_a_second_whoever_waits(
     assert 2 <= queries_sent <= time.monotonic() - started + 2
 
 
-def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    agent = make_mesh(owner, 2).agents[0]
+def test_who_waits_is_answered_when_the_process_ends(agent: AgentCaller):
     etag = etag_of(agent)
     running = server()
 
@@ -164,9 +158,7 @@ def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: C
         assert time.monotonic() - started < 20
 
 
-def test_all_agents_of_a_tenant_share_a_reading(
-    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
-):
+def test_all_agents_of_a_tenant_share_a_reading(owner: Member, make_mesh: MakeMesh, monkeypatch: pytest.MonkeyPatch):
     agents = make_mesh(owner, 12).agents
     read, meshes_of = watch._read, watch.PlanWatch.meshes_of
     asked: list[object] = []
@@ -189,15 +181,14 @@ def test_all_agents_of_a_tenant_share_a_reading(
     assert len(readings) == 2  # that of the first, and one that began after the others had asked
 
 
-def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
-    token = owner.created("/v1/enrolment-tokens", {"mesh_id": str(world.id)})["token"]
+def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, mesh: MeshWorld):
+    token = owner.created("/v1/enrolment-tokens", {"mesh_id": str(mesh.id)})["token"]
     late: list[AgentCaller] = []
 
     def join(*_: object) -> None:
         """Let a VM join as soon as the first statement has read what is there."""
         if not late:
-            late.append(world.agents[0])
+            late.append(mesh.agents[0])
             late[0] = enrol(owner.http, token, "late", "a", "10.0.9.9")
 
     with tenant_session(owner.tenant_id) as session:
@@ -210,7 +201,7 @@ def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, m
     assert (len(seen.members), len(now.members)) == (2, 3)
 
 
-def test_agents_are_read_once_for_all_members(owner: Member, make_mesh: Callable[..., MeshWorld]):
+def test_agents_are_read_once_for_all_members(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 20)
     seen: list[tuple[str, Any]] = []
     with tenant_session(owner.tenant_id) as session:
@@ -234,15 +225,14 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(child)
 
 
-def test_a_kept_mesh_is_never_older_than_its_revision(owner: Member, make_mesh: Callable[..., MeshWorld]):
-    world = make_mesh(owner, 2)
+def test_a_kept_mesh_is_never_older_than_its_revision(owner: Member, mesh: MeshWorld):
 
     def names(rename: str = "") -> list[str]:
         with tenant_session(owner.tenant_id) as session:
             if rename:
-                session.get_one(Vm, world.agents[0].vm_id).name = rename
+                session.get_one(Vm, mesh.agents[0].vm_id).name = rename
                 session.flush()
-            found = [member.name for member in service.mesh_state(session, world.id).members]
+            found = [member.name for member in service.mesh_state(session, mesh.id).members]
             if rename:
                 session.rollback()
         return found
@@ -250,6 +240,5 @@ def test_a_kept_mesh_is_never_older_than_its_revision(owner: Member, make_mesh: 
     before = names()
     assert names(rename="never-committed") == ["never-committed", before[1]]
     assert names() == before
-    changed = owner.patch(f"/v1/vms/{world.agents[0].vm_id}", json={"name": "changed"}, headers={"If-Match": "*"})
-    assert changed.status_code == 200, changed.text
+    body_of(owner.patch(f"/v1/vms/{mesh.agents[0].vm_id}", json={"name": "changed"}, headers={"If-Match": "*"}))
     assert names() == ["changed", before[1]]  # with the same revision as the one that was never committed
