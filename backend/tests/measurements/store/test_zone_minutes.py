@@ -120,6 +120,8 @@ def compress(servers: Servers, timescaledb: str | None) -> None:
 
 def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Servers, timescaledb: str | None):
     """More rows than TimescaleDB decompresses in a transaction by default."""
+    with servers.owner_engine.begin() as connection:
+        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 20, CURRENT_DATE - 20)"))
     with system_session() as session:
         session.execute(
             text(
