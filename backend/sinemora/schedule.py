@@ -1,8 +1,6 @@
 """Composition of Celery: what runs when. The imports register all tasks. `sinemora.worker` is the application."""
 
 import os
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from celery import Task
@@ -127,10 +125,6 @@ def _let_people_first(instance: Any, **_: object) -> None:
     queues = set(instance.app.amqp.queues.consume_from)
     if queues and queues <= {"bulk", "solve", UPKEEP}:
         os.nice(5)  # a third of the weight: they go on, however busy the machine is
-        if os.getsid(0) == os.getpid():
-            # Where Linux groups processes by session, those of a session share a weight of its own.
-            with suppress(OSError):
-                Path("/proc/self/autogroup").write_text("5", "ascii")
 
 
 @worker_ready.connect

@@ -15,10 +15,9 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from multiprocessing.synchronize import Event as Flag
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -54,12 +53,7 @@ Times = dict[str, list[float]]
 
 
 def _begin(work: Disturb, port: int, key: str, worlds: Sequence[World], began: Flag) -> None:
-    # What a neighbour asks with is elsewhere. A session's processes share a weight of their own where the kernel groups
-    # them, so the process has the lowest there, too.
-    os.nice(19)
-    os.setsid()
-    with suppress(OSError):
-        Path("/proc/self/autogroup").write_text("19")
+    os.nice(19)  # what a neighbour asks with is elsewhere
     work(port, key, worlds, began)
 
 

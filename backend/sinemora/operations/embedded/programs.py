@@ -203,11 +203,7 @@ class Child:
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self, now: float) -> None:
-        """Start the process in a session of its own. The kernel stops it when the supervisor dies.
-
-        Where Linux groups processes by session (autogroup), each program then has a weight of its own: those that
-        people wait for share none with jobs.
-        """
+        """Start the process in a separate group. The kernel stops it when the supervisor dies."""
         if self.program.before_start:
             self.program.before_start()
         death_signal = signal.SIGINT if self.program.stop_signal == signal.SIGINT else signal.SIGTERM
@@ -222,7 +218,7 @@ class Child:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=out,
-                    start_new_session=True,
+                    process_group=0,
                     preexec_fn=ends_with_parent(death_signal),
                     **identity,  # type: ignore[call-overload]
                 )
@@ -240,7 +236,7 @@ class Child:
         return forked(self.program.template, request | {"environment": dict(self.program.environment)}, [log])
 
     def adopt(self, pid: int, now: float) -> None:
-        """Take over a running child process that leads a separate session."""
+        """Take over a running child process that leads a separate group."""
         self.pid, self.started_at, self.due_at = pid, now, None
 
     @property

@@ -60,7 +60,7 @@ def is_forked(connection: socket.socket, request: dict[str, Any], log: int) -> b
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
     libc.prctl(_PR_SET_NAME, f"sinemora-{request['name']}".encode())
-    os.setsid()
+    os.setpgid(0, 0)
     for output in (1, 2):
         os.dup2(log, output)
     os.close(log)
