@@ -15,7 +15,7 @@ from lab.benchmarks.storing.product import Product, running
 
 
 def alone(measure: Callable[[Product], None]) -> None:
-    """Measure on a product of its own."""
+    """Measure on a separate product."""
     with running() as product:
         measure(product)
 

@@ -90,7 +90,7 @@ class Day:
 
 @contextmanager
 def day(*, on_small_disk: bool = True, agents: int = 0, every_s: float = 1.0) -> Iterator[Day]:
-    """Start a product, on a disk of its own if possible, and the small tenant; stop all of it afterwards.
+    """Start a product, on a separate disk if possible, and the small tenant; stop all of it afterwards.
 
     `agents` measure a demonstration mesh; VMs that send old windows send one each `every_s`.
     """
@@ -158,7 +158,7 @@ def watch(product: EmbeddedProduct, tenant_id: UUID, world: World, listener: Lis
     """Give a mesh a rule that fires on one slow window, and a receiver of its notices."""
     with tenant_session(tenant_id) as session:
         create_default_rules(session, world.mesh_id)
-        listener.told_of_all(session)
+        listener.add_as_receiver(session)
     fire_at_once(Terminal(product.address, key_of(tenant_id, "write")), world.mesh_id, severity="critical")
 
 

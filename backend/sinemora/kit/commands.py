@@ -1,4 +1,4 @@
-"""What commands of an operator share: a database is required, and errors are shown in words."""
+"""Checks and errors that the commands of an operator share: a database is required, and expected errors are printed."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from sinemora.kit.database_refusal import refusal_of
 
 
 def say(line: str) -> None:
-    """Print a line for the operator, beside the result."""
+    """Print a line for the operator to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

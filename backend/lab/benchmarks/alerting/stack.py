@@ -48,8 +48,8 @@ class Listener(Hook):
         """Store a notification."""
         self.got.append((time.time(), json.loads(body)))
 
-    def told_of_all(self, session: Session) -> UUID:
-        """Let it be told of all incidents of a tenant at once. Return the id of the receiver."""
+    def add_as_receiver(self, session: Session) -> UUID:
+        """Add it as the receiver of all incidents of a tenant, without delay. Return the id of the receiver."""
         receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": self.url})
         session.add_all([receiver, AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"], "hold_s": 0}})])
         session.flush()
@@ -78,7 +78,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
             for name in ("watcher", "notifier", "beat"):
                 programs.enter_context(program(name, Path(folder)))
             with tenant_session(stack.tenant_id) as session:
-                receiver_id, due_at = listener.told_of_all(session), datetime.fromtimestamp(0, UTC)
+                receiver_id, due_at = listener.add_as_receiver(session), datetime.fromtimestamp(0, UTC)
                 session.add(Delivery(receiver_id=receiver_id, about="test", state=DeliveryState.waiting, due_at=due_at))
             until(lambda: listener.got, "watcher, notifier and beat work", 300)
             yield stack, listener

@@ -53,10 +53,11 @@ def pairs(product: Product) -> None:
         finally:
             for agent in fleet:
                 agent.stop()
-    told = {"lost_reports": len(store.missing(busy, record.acknowledged)), "no_connection": record.refused_connections}
-    wrong = failed + len(refused) + sum(told.values())
-    told |= {"acknowledged": len(record.acknowledged), "pairs": 3 * AGENTS * (AGENTS - 1)}
-    figures.report("upgrade_pairs_failed", wrong, slowest_report_s=record.slowest_s, refused=refused, **told)
+    lost = store.missing(busy, record.acknowledged)
+    counts = {"lost_reports": len(lost), "no_connection": record.refused_connections}
+    wrong = failed + len(refused) + sum(counts.values())
+    counts |= {"acknowledged": len(record.acknowledged), "pairs": 3 * AGENTS * (AGENTS - 1)}
+    figures.report("upgrade_pairs_failed", wrong, slowest_report_s=record.slowest_s, refused=refused, **counts)
 
 
 class _Agent:
