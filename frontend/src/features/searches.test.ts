@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { mixSearch } from './advisors/compute-mix/question'
+import { tailSearch } from './advisors/tail-lab/question'
 import { transportSearch } from './advisors/transport/question'
 import { auditSearch } from './audit/search'
 import { curveSearch, curvesSearch } from './curves/search'
@@ -26,6 +27,7 @@ const SEARCHES: [parse: (raw: Record<string, unknown>) => object, raw: Record<st
   [curveSearch, { number: 0.5, added: -1, by: 'zone' }, { by: 'zone' }],
   [mixSearch, { load: 'x', target: 300, statistic: 'p7', vms: [], offer: { serviceMs: 3 } }, { target: 300 }],
   [mixSearch, { offer: null }, { offer: null }],
+  [tailSearch, { load: '80', workload: 'w9', alpha: 2, policies: 'ps,edf', classes: 8 }, { alpha: 2, classes: 8 }],
   [transportSearch, { pattern: 'star', fan_in: '3', encrypt: 'yes' }, { fan_in: 3 }],
   [auditSearch, { kind: 'nothing', actor: ' ci ', since: 'x' }, { actor: 'ci' }],
 ]

@@ -129,11 +129,7 @@ test('a cancelled study says so', async () => {
   expect(await screen.findByText('The study was cancelled.')).toBeTruthy()
 })
 
-test('the address keeps what is valid and not usual', () => {
-  expect(tailSearch({ load: '80', workload: 'w9', alpha: 2, policies: 'ps,edf', classes: 8 })).toEqual({
-    alpha: 2,
-    classes: 8,
-  })
+test('policies of an address are in their usual order', () => {
   expect(policiesOf({ policies: 'srpt,ps' })).toEqual(['ps', 'srpt'])
 })
 

@@ -74,6 +74,10 @@ async function open(start: MatrixSearch & TimeSearch, answer: (sent: Sent) => Re
 const slider = () => screen.getByRole<HTMLInputElement>('slider', { name: 'Shown time' })
 const words = () => slider().getAttribute('aria-valuetext')
 const press = (name: string) => fireEvent.click(screen.getByRole('button', { name }))
+const play = async () => {
+  press('Play')
+  await pass(0)
+}
 const address = () => new URLSearchParams(screen.getByRole('status').textContent ?? '')
 
 test('it is live until someone plays it, and loads nothing', async () => {
@@ -85,8 +89,7 @@ test('it is live until someone plays it, and loads nothing', async () => {
 
 test('it plays the last hour step by step, and loads three steps ahead', async () => {
   const steps = await open({})
-  press('Play')
-  await pass(0)
+  await play()
   expect(words()).toBe('20 Nov 2026, 11:10 – 11:11 UTC')
   expect(steps()).toEqual(['11:11–11:12', '11:12–11:13', '11:13–11:14'])
   await pass(499)
@@ -100,16 +103,14 @@ test('it plays the last hour step by step, and loads three steps ahead', async (
 test('the speed is that which was chosen', async () => {
   await open({})
   fireEvent.change(screen.getByRole('combobox', { name: 'Speed' }), { target: { value: '4' } })
-  press('Play')
-  await pass(0)
+  await play()
   await pass(250)
   expect(words()).toBe('20 Nov 2026, 11:11 – 11:12 UTC')
 })
 
 test('while it plays the address keeps where it began; a pause stores the shown step', async () => {
   await open({})
-  press('Play')
-  await pass(0)
+  await play()
   await pass(500)
   await pass(500)
   expect(address().get('at')).toBe('2026-11-20T11:11:00.000Z')
@@ -122,8 +123,7 @@ test('while it plays the address keeps where it began; a pause stores the shown 
 
 test('it waits for a step that has not arrived', async () => {
   await open({}, hang)
-  press('Play')
-  await pass(0)
+  await play()
   await pass(20_000)
   expect(words()).toBe('20 Nov 2026, 11:10 – 11:11 UTC')
   expect(screen.getByRole('button', { name: 'Pause' })).toBeTruthy()
@@ -131,8 +131,7 @@ test('it waits for a step that has not arrived', async () => {
 
 test('it stops at a step that cannot be loaded, and says so', async () => {
   await open({}, () => fail(500, 'Out of disk.'))
-  press('Play')
-  await pass(0)
+  await play()
   await pass(500)
   expect(screen.getByText(/^The next step could not be loaded/)).toBeTruthy()
   expect(screen.getByRole('button', { name: 'Play' })).toBeTruthy()
@@ -140,8 +139,7 @@ test('it stops at a step that cannot be loaded, and says so', async () => {
 
 test('a scrubbed step stops the film, and is the one in the address', async () => {
   await open({})
-  press('Play')
-  await pass(0)
+  await play()
   fireEvent.change(slider(), { target: { value: '30' } })
   await pass(5_000)
   expect([words(), address().get('at')]).toEqual(['20 Nov 2026, 11:40 – 11:41 UTC', '2026-11-20T11:41:00.000Z'])
