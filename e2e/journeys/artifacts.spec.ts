@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Agent, endAgents, NETWORK, startAgent } from '../support/agent'
-import { expect, expectAccessible, remove, test, write } from '../support/journey'
+import { createKey, expect, expectAccessible, remove, test, write } from '../support/journey'
 import { COMMANDS } from '../support/product'
 
 const EVENT_PORT = 31_419
@@ -36,11 +36,7 @@ test('a published file reaches two VMs, and its page shows which share each has 
     }
     await expect(row).toContainText(' 2', { timeout: 90_000 })
 
-    const key = await write<{ secret: string }>(page, 'POST', '/v1/api-keys', {
-      name,
-      scopes: ['write'],
-      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-    })
+    const key = await createKey(page, name, 'write')
     const file = join(folder, `${name}.tar`)
     writeFileSync(file, randomBytes(3_000_000))
     const env = { ...process.env, PATH: COMMANDS, SINEMORA_API_KEY: key.secret }

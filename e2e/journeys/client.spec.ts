@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { expect, read, remove, test, write } from '../support/journey'
+import { createKey, expect, read, remove, test } from '../support/journey'
 
 const FRONTEND = resolve(import.meta.dirname, '../../frontend')
 
@@ -37,18 +37,9 @@ test('the example of its page compiles', () => {
     const [, example] = /```ts\n(.*?)```/s.exec(readFileSync(join(FRONTEND, 'client/README.md'), 'utf8')) ?? []
     const wrong = "\n// @ts-expect-error no such path\nclient.GET('/v1/nothing')\n"
     writeFileSync(join(folder, 'example.mts'), `${example}${wrong}`)
-    const options = [
-      '--ignoreConfig',
-      '--noEmit',
-      '--strict',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2023',
-      '--skipLibCheck',
-    ]
+    const options = '--ignoreConfig --noEmit --strict --module nodenext --target es2023 --skipLibCheck --types node'
     const tsc = join(FRONTEND, 'node_modules/.bin/tsc')
-    execFileSync(tsc, [...options, '--types', 'node', 'example.mts'], { cwd: folder, stdio: 'pipe' })
+    execFileSync(tsc, [...options.split(' '), 'example.mts'], { cwd: folder, stdio: 'pipe' })
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -56,11 +47,7 @@ test('the example of its page compiles', () => {
 
 test('a program lists, creates once, changes and is told what is wrong', async ({ inside: page, baseURL }) => {
   const { ApiError, createSinemoraClient, itemsOf, unwrap } = built
-  const key = await write<{ id: string; secret: string }>(page, 'POST', '/v1/api-keys', {
-    name: `client ${Date.now()}`,
-    scopes: ['inventory:write'],
-    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
-  })
+  const key = await createKey(page, `client ${Date.now()}`, 'inventory:write')
   const client = createSinemoraClient({ url: baseURL, key: key.secret })
 
   const named: string[] = []

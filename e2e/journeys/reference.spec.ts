@@ -1,4 +1,4 @@
-import { expect, expectAccessible, remove, test, write } from '../support/journey'
+import { createKey, expect, expectAccessible, remove, test } from '../support/journey'
 
 test('a call is tried from the reference of the API, with the session and with a key', async ({
   inside: page,
@@ -26,12 +26,7 @@ test('a call is tried from the reference of the API, with the session and with a
   await expectAccessible(page)
   expect(refused).toEqual([])
 
-  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
-  const key = await write<{ id: string; secret: string }>(page, 'POST', '/v1/api-keys', {
-    name: `reference ${Date.now()}`,
-    scopes: ['read'],
-    expires_at,
-  })
+  const key = await createKey(page, `reference ${Date.now()}`, 'read')
   await page.getByLabel('API key', { exact: true }).fill(key.secret)
   const asked = page.waitForRequest((request) => request.url().endsWith('/v1/meshes'))
   await page.getByRole('button', { name: 'Send' }).click()

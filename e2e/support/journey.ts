@@ -118,6 +118,12 @@ export async function write<T>(page: Signed, method: 'POST' | 'PUT' | 'PATCH', p
   return (await response.json()) as T
 }
 
+/** Create an API key that is valid for a day. */
+export function createKey(page: Signed, name: string, scope: string) {
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  return write<{ id: string; secret: string }>(page, 'POST', '/v1/api-keys', { name, scopes: [scope], expires_at })
+}
+
 /** Delete an object that a journey created. */
 export async function remove(page: Signed, path: string) {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
