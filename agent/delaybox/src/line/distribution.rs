@@ -207,10 +207,7 @@ mod tests {
         ] {
             assert!(Distribution::parse(text).is_err(), "{text}");
         }
-        assert!(
-            Distribution::parse("gauss:1us,2us")
-                .unwrap_err()
-                .contains("normal:MEAN,SD")
-        );
+        let why = Distribution::parse("gauss:1us,2us").unwrap_err();
+        assert!(why.contains("normal:MEAN,SD"), "{why}");
     }
 }

@@ -151,10 +151,8 @@ mod tests {
                 })
                 .collect::<Vec<_>>()
         };
-        let (without, with) = (
-            draws("delay=normal:1ms,100us"),
-            draws("delay=normal:1ms,100us loss=20%"),
-        );
+        let without = draws("delay=normal:1ms,100us");
+        let with = draws("delay=normal:1ms,100us loss=20%");
         assert!(with.len() < without.len());
         assert_eq!(with, without[..with.len()]);
     }

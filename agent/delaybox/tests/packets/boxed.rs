@@ -12,6 +12,7 @@ use delaybox::control::Remote;
 use delaybox::error::Error;
 use delaybox::sides::{self, Sides};
 use delaybox::statistics::Report;
+use delaybox::sys::Namespace;
 
 /// Run `test`, a closure of a test, here as root, else that test alone in a separate user namespace.
 pub fn with_namespaces<T: FnOnce()>(test: T) {
@@ -20,10 +21,8 @@ pub fn with_namespaces<T: FnOnce()>(test: T) {
     let name = closure
         .trim_start_matches("packets::")
         .trim_end_matches("::{{closure}}");
-    if std::fs::read_to_string("/proc/self/status")
-        .unwrap()
-        .contains("\nUid:\t0\t0")
-    {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    if status.contains("\nUid:\t0\t0") {
         return test();
     }
     let done = Program::new("unshare")
@@ -92,15 +91,23 @@ impl Boxed {
 
     /// Open a socket in the namespace of a side: 0 left, 1 right.
     pub fn socket(&self, side: usize, ip: Ipv4Addr) -> UdpSocket {
-        let namespace = self.sides[side].namespace();
-        let socket = namespace
-            .within(|| UdpSocket::bind(SocketAddr::from((ip, 0))))
-            .unwrap();
-        socket
-            .set_read_timeout(Some(Duration::from_millis(500)))
-            .unwrap();
-        socket
+        socket_in(self.sides[side].namespace(), ip)
     }
+}
+
+/// Open a socket in a namespace, whose reads end after half a second.
+pub fn socket_in(namespace: &Namespace, ip: Ipv4Addr) -> UdpSocket {
+    let bound = namespace.within(|| UdpSocket::bind(SocketAddr::from((ip, 0))));
+    let socket = bound.unwrap();
+    let half_a_second = Some(Duration::from_millis(500));
+    socket.set_read_timeout(half_a_second).unwrap();
+    socket
+}
+
+/// Send a number to the address of another socket.
+pub fn send(from: &UdpSocket, to: &UdpSocket, number: u32) {
+    let address = to.local_addr().unwrap();
+    from.send_to(&number.to_le_bytes(), address).unwrap();
 }
 
 pub const LEFT: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);

@@ -27,11 +27,8 @@ fn a_schedule_is_followed() {
         });
         let before = median_ns(&boxed, Direction::Inbound, 200);
         std::thread::sleep(std::time::Duration::from_millis(1_000));
-        let after = median_ns(&boxed, Direction::Inbound, 200);
-        assert!(
-            (6_000_000..8_000_000).contains(&(after - before)),
-            "{before} {after}"
-        );
+        let longer = median_ns(&boxed, Direction::Inbound, 200) - before;
+        assert!((6_000_000..8_000_000).contains(&longer), "{longer}");
         boxed.stop();
     });
 }
@@ -40,28 +37,15 @@ fn a_schedule_is_followed() {
 fn verify_prints_injected_against_achieved() {
     with_namespaces(|| {
         let run = |args: &[&str]| {
-            let done = Program::new(env!("CARGO_BIN_EXE_delaybox"))
-                .arg("verify")
-                .args(args)
-                .output()
-                .unwrap();
-            assert!(
-                done.status.success(),
-                "{}",
-                String::from_utf8_lossy(&done.stderr)
-            );
+            let mut program = Program::new(env!("CARGO_BIN_EXE_delaybox"));
+            let done = program.arg("verify").args(args).output().unwrap();
+            assert!(done.status.success(), "{done:?}");
             String::from_utf8(done.stdout).unwrap()
         };
-        let args = [
-            "--probes",
-            "500",
-            "--outbound",
-            "delay=normal:4ms,1ms loss=5%",
-            "--inbound",
-            "delay=2ms",
-        ];
-        let read: serde_json::Value =
-            serde_json::from_str(&run(&[&args[..], &["--json"]].concat())).unwrap();
+        let outbound = "--outbound=delay=normal:4ms,1ms loss=5%";
+        let args = ["--probes=500", outbound, "--inbound=delay=2ms"];
+        let read = run(&[&args[..], &["--json"]].concat());
+        let read: serde_json::Value = serde_json::from_str(&read).unwrap();
         for (at, ms) in [(0, 4.0), (1, 2.0)] {
             let verdict = &read["directions"][at];
             assert_eq!(verdict["lost_in_box"], verdict["not_arrived"], "{verdict}");
@@ -72,9 +56,8 @@ fn verify_prints_injected_against_achieved() {
             }
         }
         let table = run(&args);
-        assert!(
-            table.contains("injected") && table.contains("p50"),
-            "{table}"
-        );
+        for word in ["injected", "p50"] {
+            assert!(table.contains(word), "{table}");
+        }
     });
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use delaybox::config::RawConfig;
 use delaybox::sides::INTERFACE;
 
-use crate::boxed::{Boxed, LEFT, RIGHT, drain, with_namespaces};
+use crate::boxed::{Boxed, LEFT, RIGHT, drain, send, with_namespaces};
 
 #[test]
 fn a_stream_arrives_whole_and_no_faster_than_the_rate() {
@@ -28,12 +28,8 @@ fn a_stream_arrives_whole_and_no_faster_than_the_rate() {
             .unwrap();
         let sender = std::thread::spawn(move || stream.write_all(&sent).unwrap());
         let mut received = Vec::new();
-        listener
-            .accept()
-            .unwrap()
-            .0
-            .read_to_end(&mut received)
-            .unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        accepted.read_to_end(&mut received).unwrap();
         let took = started.elapsed().as_secs_f64();
         sender.join().unwrap();
         assert!(received == expected, "{} bytes", received.len());
@@ -61,14 +57,9 @@ fn an_interface_that_exists_is_bridged() {
         });
         assert!(second.sides[0].address().is_none());
         let (left, right) = (first.socket(0, LEFT), second.socket(1, RIGHT));
-        for sequence in 0..50u32 {
-            left.send_to(&sequence.to_le_bytes(), right.local_addr().unwrap())
-                .unwrap();
-        }
+        (0..50).for_each(|sequence| send(&left, &right, sequence));
         assert_eq!(drain(&right), (0..50).collect::<Vec<_>>());
-        right
-            .send_to(&7u32.to_le_bytes(), left.local_addr().unwrap())
-            .unwrap();
+        send(&right, &left, 7);
         assert_eq!(drain(&left), [7]);
         let (first, second) = (first.stop(), second.stop());
         assert!(first.outbound.counters.sent_packets >= 50);

@@ -8,7 +8,7 @@
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-use crate::boxed::{Boxed, LEFT, RIGHT, drain, with_namespaces};
+use crate::boxed::{Boxed, LEFT, RIGHT, drain, send, with_namespaces};
 
 /// ECN-capable: ECT(0).
 const ECT0: libc::c_int = 2;
@@ -71,23 +71,14 @@ fn the_ecn_field_changes_as_asked_and_the_kernel_takes_the_packets() {
                 services.extend(service_of_next(&right));
             }
             let counted = boxed.stop().outbound.counters;
-            assert_eq!(
-                services.len(),
-                500,
-                "{words}: a wrong checksum would lose packets"
-            );
-            let changed = services
-                .iter()
-                .filter(|seen| i32::from(**seen) != service)
-                .count();
+            // A wrong checksum would lose packets.
+            assert_eq!(services.len(), 500, "{words}");
+            let services = services.into_iter().map(i32::from);
+            let changed = services.clone().filter(|seen| *seen != service).count();
             assert!((least..=most).contains(&changed), "{words}: {changed}");
             assert_eq!(counted.ecn_changed_packets, changed as u64, "{words}");
             if words.starts_with("mark") {
-                assert!(
-                    services
-                        .iter()
-                        .all(|seen| [service, 3].contains(&i32::from(*seen)))
-                );
+                assert!(services.clone().all(|seen| seen == service || seen == 3));
             }
         }
     });
@@ -99,11 +90,9 @@ fn packets_overtake_the_one_in_front_only_on_request() {
         for (words, least, most) in [("delay=20ms reorder=25%", 60, 190), ("delay=20ms", 0, 0)] {
             let boxed = Boxed::between_new(words, "");
             let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
-            let to = right.local_addr().unwrap();
-            for first in (0..1000u32).step_by(2) {
-                for sequence in [first, first + 1] {
-                    left.send_to(&sequence.to_le_bytes(), to).unwrap();
-                }
+            for first in (0..1000).step_by(2) {
+                send(&left, &right, first);
+                send(&left, &right, first + 1);
                 std::thread::sleep(std::time::Duration::from_micros(200));
             }
             let seen = drain(&right);
