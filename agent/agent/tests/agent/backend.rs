@@ -23,6 +23,18 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
+impl Request {
+    /// Return the body, which is JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// Return the method and the path without the query.
+    pub fn to(&self) -> (&str, &str) {
+        (&self.method, self.path.split('?').next().unwrap())
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub status: u16,
@@ -80,7 +92,7 @@ impl FakeBackend {
     pub fn next_to(&self, method: &str, path: &str) -> Request {
         loop {
             let request = self.next();
-            if request.method == method && request.path.split('?').next() == Some(path) {
+            if request.to() == (method, path) {
                 return request;
             }
         }

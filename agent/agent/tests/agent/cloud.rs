@@ -96,47 +96,24 @@ fn query(service: impl FnMut(&Request) -> Reply + Send + 'static) -> Option<Clou
 
 #[test]
 fn zone_and_type_are_read_from_each_cloud() {
-    let some = |text: &str| Some(text.to_owned());
-    let vm = query(aws).unwrap();
-    assert_eq!(
-        (vm.provider, vm.region.as_str(), vm.zone.as_str()),
-        ("aws", "eu-west-1", "eu-west-1a")
-    );
-    assert_eq!(
-        (vm.physical_zone_id, vm.instance_type),
-        (some("euw1-az3"), some("c7g.xlarge"))
-    );
-    assert_eq!(
-        (vm.instance_id, vm.placement),
-        (some("i-0123456789abcdef0"), some("together"))
-    );
-
-    let vm = query(azure("2025-04-07")).unwrap();
-    assert_eq!(
-        (vm.provider, vm.region.as_str(), vm.zone.as_str()),
-        ("azure", "westeurope", "westeurope-2")
-    );
-    assert_eq!(
-        (vm.physical_zone_id, vm.placement),
-        (some("westeurope-az3"), None)
-    );
-    assert_eq!(vm.instance_type, some("Standard_D4s_v5"));
-    assert_eq!(
-        query(azure("2021-12-13")).unwrap().physical_zone_id,
-        None,
-        "an older service"
-    );
-
-    let vm = query(gcp).unwrap();
-    assert_eq!(
-        (vm.provider, vm.region.as_str(), vm.zone.as_str()),
-        ("gcp", "europe-west1", "europe-west1-b")
-    );
-    assert_eq!(
-        (vm.physical_zone_id, vm.instance_type),
-        (None, some("n2-standard-4"))
-    );
-    assert_eq!(vm.instance_id, some("5580201911215521280"));
+    let of_aws = json!({
+        "provider": "aws", "region": "eu-west-1", "zone": "eu-west-1a", "physical_zone_id": "euw1-az3",
+        "instance_type": "c7g.xlarge", "instance_id": "i-0123456789abcdef0", "placement": "together",
+    });
+    assert_eq!(json!(query(aws)), of_aws);
+    let mut of_azure = json!({
+        "provider": "azure", "region": "westeurope", "zone": "westeurope-2", "physical_zone_id": "westeurope-az3",
+        "instance_type": "Standard_D4s_v5", "instance_id": "02aab8a4-74ef-476e-8182-f6d2ba4166a6",
+    });
+    assert_eq!(json!(query(azure("2025-04-07"))), of_azure);
+    // An older service.
+    of_azure.as_object_mut().unwrap().remove("physical_zone_id");
+    assert_eq!(json!(query(azure("2021-12-13"))), of_azure);
+    let of_gcp = json!({
+        "provider": "gcp", "region": "europe-west1", "zone": "europe-west1-b", "instance_type": "n2-standard-4",
+        "instance_id": "5580201911215521280",
+    });
+    assert_eq!(json!(query(gcp)), of_gcp);
 }
 
 #[test]
@@ -145,15 +122,13 @@ fn another_server_at_this_address_is_no_cloud() {
     assert_eq!(query(|_| reply(500)), None);
     // A captive portal answers every request with 200.
     assert_eq!(query(|_| text("<html>Welcome\n</html>")), None);
-    // Google's paths without Google's header.
-    assert_eq!(
-        query(|request| Reply {
-            headers: Vec::new(),
-            ..gcp(request)
-        }),
-        None
-    );
     assert_eq!(query(|_| text("{}")), None);
+    // Google's paths without Google's header.
+    let without_header = |request: &Request| Reply {
+        headers: Vec::new(),
+        ..gcp(request)
+    };
+    assert_eq!(query(without_header), None);
 }
 
 #[test]
@@ -163,11 +138,8 @@ fn a_machine_outside_clouds_is_not_delayed() {
     let url = format!("http://{}", silent.local_addr().unwrap());
     let began = Instant::now();
     assert_eq!(discover(&url, LIMIT), None);
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(10), "{took:?}");
     assert_eq!(discover("http://127.0.0.1:1", LIMIT), None, "a closed port");
 }
 
@@ -177,7 +149,7 @@ fn reported_zone(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
     let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
     let settings = [more, &[("cloud_metadata", &cloud.url)]].concat();
     enrol_only(&config(&backend.url, state_dir, &settings), true).unwrap();
-    let body: Value = serde_json::from_slice(&backend.next().body).unwrap();
+    let body = backend.next().json();
     (body["zone"].clone(), body["description"]["cloud"].clone())
 }
 
@@ -190,16 +162,11 @@ fn an_agent_enrols_in_the_zone_of_its_cloud_unless_set_otherwise() {
     let (zone, cloud) = reported_zone(folder.path(), &[]);
     assert_eq!(zone, of_cloud);
     assert_eq!(cloud["instance_type"], "c7g.xlarge");
+    let other = |name| json!({"provider": "other", "region": "default", "name": name});
     let (zone, cloud) = reported_zone(folder.path(), &[("zone_name", "mine")]);
-    assert_eq!(
-        zone,
-        json!({"provider": "other", "region": "default", "name": "mine"})
-    );
+    assert_eq!(zone, other("mine"));
     assert_eq!(cloud["zone"], "eu-west-1a", "reported nevertheless");
     let (zone, cloud) = reported_zone(folder.path(), &[("cloud_metadata", "off")]);
-    assert_eq!(
-        zone,
-        json!({"provider": "other", "region": "default", "name": "default"})
-    );
+    assert_eq!(zone, other("default"));
     assert_eq!(cloud, Value::Null);
 }

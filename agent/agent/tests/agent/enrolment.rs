@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::backend::{FakeBackend, Reply, json, problem, reply};
+use crate::backend::{FakeBackend, json, problem, reply};
 use crate::process::free_ports;
 use serde_json::{Value, json};
 use sinemora_agent::config::{Config, Layers, Source, find};
@@ -48,18 +48,10 @@ fn a_token_becomes_a_private_identity() {
     let identity = enrol_only(&config, false).unwrap();
     assert_eq!((identity.agent_id.as_str(), identity.vm_key), ("a-1", 7));
     assert_eq!(Identity::load(folder.path()).unwrap(), Some(identity));
-    let mode = std::fs::metadata(folder.path().join("identity.json"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o600);
+    let file = std::fs::metadata(folder.path().join("identity.json")).unwrap();
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
 
-    let request = backend.next();
-    assert_eq!(
-        (request.method.as_str(), request.path.as_str()),
-        ("POST", "/v1/agents/enrol")
-    );
-    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    let body = backend.next_to("POST", "/v1/agents/enrol").json();
     let expected = json!({
         "token": "sme_0123456789", "hostname": "db-1", "probe_address": "127.0.0.1",
         "zone": {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"},
@@ -67,17 +59,12 @@ fn a_token_becomes_a_private_identity() {
         "description": body["description"],
     });
     assert_eq!(body, expected);
-    assert!(
-        body["description"]["kernel"]
-            .as_str()
-            .is_some_and(|kernel| !kernel.is_empty())
-    );
+    let kernel = body["description"]["kernel"].as_str();
+    assert!(kernel.is_some_and(|kernel| !kernel.is_empty()));
 
     let error = enrol_only(&config, false).unwrap_err();
-    assert!(
-        error.to_string().contains("--force enrols it again"),
-        "{error}"
-    );
+    let words = "--force enrols it again";
+    assert!(error.to_string().contains(words), "{error}");
     assert_eq!(error.exit_code(), 2);
     enrol_only(&config, true).unwrap();
 }
@@ -86,30 +73,21 @@ fn a_token_becomes_a_private_identity() {
 fn every_refusal_names_the_remedy() {
     let mut outside: Value = serde_json::from_str(ENROLLED).unwrap();
     outside["vm_id"] = json!("../../etc");
-    let cases: [(Reply, u8, &str); 5] = [
-        (json(201, &outside), 1, "one of a Sinemora backend (vm_id"),
-        // A captive portal, or the maintenance page of a proxy.
-        (
-            reply(200).with("Content-Type", "text/html"),
-            1,
-            "a proxy or a portal may answer in its place",
-        ),
-        (
-            problem(503, "database_unavailable", "Try later."),
-            1,
-            "cannot enrol now: HTTP 503 database_unavailable",
-        ),
-        (
-            reply(302).with("Location", "https://elsewhere.example/"),
-            1,
-            "set `backend` to the URL of the backend itself",
-        ),
+    // A captive portal, or the maintenance page of a proxy.
+    let page = reply(200).with("Content-Type", "text/html");
+    let away = problem(503, "database_unavailable", "Try later.");
+    let moved = reply(302).with("Location", "https://elsewhere.example/");
+    let answers = [
+        (json(201, &outside), "one of a Sinemora backend (vm_id"),
+        (page, "a proxy or a portal may answer in its place"),
+        (away, "cannot enrol now: HTTP 503 database_unavailable"),
+        (moved, "set `backend` to the URL of the backend itself"),
         (
             json(201, &json!({"hello": "world"})),
-            1,
             "or `backend` is wrong",
         ),
-    ];
+    ]
+    .map(|(answer, words)| (answer, 1, words));
     let refusals = [
         (401, "enrolment_token_unknown", "whole token was copied"),
         (401, "enrolment_token_used", "Create a new token"),
@@ -118,7 +96,7 @@ fn every_refusal_names_the_remedy() {
         (422, "invalid", "its detail"),
     ]
     .map(|(status, code, words)| (problem(status, code, "its detail"), 3, words));
-    for (answer, exit_code, expected) in cases.into_iter().chain(refusals) {
+    for (answer, exit_code, expected) in answers.into_iter().chain(refusals) {
         let reply = answer.clone();
         let backend = FakeBackend::start(move |_| reply.clone());
         let folder = tempfile::tempdir().unwrap();

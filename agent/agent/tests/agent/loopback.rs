@@ -2,19 +2,18 @@
 //! machine, and that delays are possible.
 
 use std::net::UdpSocket;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::support::relay::{Direction, Fate, Passing, Relay};
-use crate::support::{Agent, Loss, MESH, eventually, listen, peer, plan};
+use crate::support::{Agent, Loss, check_shape, eventually, listen, options, peer, plan};
 use sinemora_agent::clock::PhcReading;
 use sinemora_agent::hardware_clock::{ClockDomain, HardwareClock};
+use sinemora_agent::network::Listen;
 use sinemora_agent::packet_loop::Options;
 use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::plan::{BackendClock, OnDemand, PathProbes, Peer, Plan};
 use sinemora_agent::timestamp::cross_timestamp;
-use sinemora_agent::wire::MeshWindow;
 
 const A: u32 = 11;
 const B: u32 = 22;
@@ -32,10 +31,11 @@ fn pair(net: u8, rate_hz: u32) -> (Agent, Agent) {
 fn relayed(
     net: u8,
     rate_hz: u32,
+    start: fn(Listen) -> Agent,
     decide: impl Fn(Passing) -> Fate + Send + Sync + 'static,
 ) -> (Agent, Agent, Relay) {
-    let a = Agent::start(listen(&format!("127.77.{net}.1")));
-    let b = Agent::start(listen(&format!("127.77.{net}.2")));
+    let a = start(listen(&format!("127.77.{net}.1")));
+    let b = start(listen(&format!("127.77.{net}.2")));
     let places = [format!("127.77.{net}.3"), format!("127.77.{net}.4")];
     let relay = Relay::start(a.listen, b.listen, [&places[0], &places[1]], decide);
     b.follow(plan(B, rate_hz, vec![peer(A, relay.as_client, Responder)]));
@@ -47,26 +47,10 @@ fn count(counter: &AtomicU64) -> u64 {
     counter.load(Relaxed)
 }
 
-fn check_shape(window: &MeshWindow) {
-    assert_eq!((window.mesh_key, window.window_s), (MESH, 1));
-    assert_eq!(
-        (&window.peer_keys[..], &window.flows[..]),
-        (&[B][..], &[1][..])
-    );
-    for columns in [&window.outbound, &window.inbound, &window.round_trip] {
-        let columns = columns.as_ref().unwrap();
-        assert!(
-            columns.min_ns <= columns.mean_ns && columns.mean_ns <= columns.max_ns,
-            "{columns:?}"
-        );
-        assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
-    }
-}
-
 #[test]
 fn loss_of_each_direction_is_exactly_that_of_the_relay() {
     // Every seventh request, every fifth Sync, some of the other two; one long outage in each direction.
-    let (mut a, _b, relay) = relayed(2, 64, |passing| {
+    let (mut a, _b, relay) = relayed(2, 64, Agent::start, |passing| {
         let lose = match (passing.direction, passing.kind) {
             (Direction::Outbound, _) => passing.nth % 7 == 3 || (100..140).contains(&passing.nth),
             (Direction::Inbound, 0x0) => passing.nth % 5 == 2 || (150..190).contains(&passing.nth),
@@ -77,7 +61,7 @@ fn loss_of_each_direction_is_exactly_that_of_the_relay() {
     });
     let windows = a.windows(7);
     a.finish();
-    windows.iter().for_each(check_shape);
+    windows.iter().for_each(|window| check_shape(window, B));
     let (loss, log) = (Loss::of(&windows), relay.log());
     // Windows follow one another without gap, so they hold the first requests that the relay saw.
     let sent = loss.outbound.0 as usize;
@@ -105,20 +89,18 @@ fn the_packet_cap_is_kept_and_reported() {
     let windows = a.windows(3);
     a.finish();
     for window in &windows {
-        assert!(
-            window.outbound.as_ref().unwrap().sent[0] <= 34,
-            "{window:?}"
-        );
+        let sent = window.outbound.as_ref().unwrap().sent[0];
+        assert!(sent <= 34, "{window:?}");
     }
     assert_eq!(count(&a.counters.packets_per_s_cap), 30);
     assert!(count(&a.counters.requests_shed) > 200, "98 of 128 a second");
-    let events = a.counters.events.take(10);
-    assert!(
-        events
-            .iter()
-            .any(|event| event.detail.contains("30 packets/s")),
-        "{events:?}"
-    );
+    eventually("the event", || reports(&a, "30 packets/s"));
+}
+
+/// Return whether the agent has raised an event with these words; earlier events are gone then.
+fn reports(agent: &Agent, words: &str) -> bool {
+    let events = agent.counters.events.take(10);
+    events.iter().any(|event| event.detail.contains(words))
 }
 
 #[test]
@@ -129,13 +111,7 @@ fn an_agent_above_its_memory_cap_sends_less_and_reports_why() {
     // Less than any process has.
     capped.caps.memory_mib = Some(1);
     a.follow(capped);
-    let mut events = Vec::new();
-    eventually("the event", || {
-        events.extend(a.counters.events.take(10));
-        events
-            .iter()
-            .any(|event| event.detail.contains("the plan allows 1 MiB"))
-    });
+    eventually("the event", || reports(&a, "the plan allows 1 MiB"));
     assert!(count(&a.counters.packets_per_s_allowed) < 128);
     assert_eq!(count(&a.counters.packets_per_s_cap), 20_000);
     assert!(count(&a.counters.memory_bytes) > 1 << 20);
@@ -166,26 +142,19 @@ impl HardwareClock for Shared {
 
 #[test]
 fn hardware_clocks_at_both_ends_show_the_longer_direction() {
-    let shared = || Options {
-        waits: Arc::default(),
-        standard_clients: Arc::new([]),
-        ptp_minor_version: 1,
-        hardware: Some(Box::new(Shared)),
-        card: None,
-        on_demand: None,
+    let with_shared = |at| {
+        let options = Options {
+            hardware: Some(Box::new(Shared)),
+            ..options()
+        };
+        Agent::start_by(at, options)
     };
-    let a = Agent::start_by(listen("127.77.14.1"), shared());
-    let b = Agent::start_by(listen("127.77.14.2"), shared());
-    let places = ["127.77.14.3", "127.77.14.4"];
     // Without them half of each round trip would be attributed to each direction.
-    let relay = Relay::start(a.listen, b.listen, places, |passing| {
-        match passing.direction {
-            Direction::Outbound => Fate::Delay(Duration::from_millis(200)),
-            Direction::Inbound => Fate::Pass,
-        }
-    });
-    b.follow(plan(B, 32, vec![peer(A, relay.as_client, Responder)]));
-    a.follow(plan(A, 32, vec![peer(B, relay.as_responder, Client)]));
+    let delayed = |passing: Passing| match passing.direction {
+        Direction::Outbound => Fate::Delay(Duration::from_millis(200)),
+        Direction::Inbound => Fate::Pass,
+    };
+    let (a, _b, _relay) = relayed(14, 32, with_shared, delayed);
     eventually("a window by hardware clocks", || {
         let window = a.windows(1).pop().unwrap();
         if window.asymmetry_source != [2] {
@@ -199,10 +168,8 @@ fn hardware_clocks_at_both_ends_show_the_longer_direction() {
         assert!(admitted < 200_000_000, "{admitted}");
         true
     });
-    assert_eq!(
-        a.counters.clock_source().split(" + ").nth(1),
-        Some("shared")
-    );
+    let source = a.counters.clock_source();
+    assert_eq!(source.split(" + ").nth(1), Some("shared"));
 }
 
 /// Return a plan without meshes that measures `peer` on demand for `seconds` whole seconds from the next one on.

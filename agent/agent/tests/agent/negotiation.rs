@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use crate::support::{Agent, bytes, listen, message, peer, plan};
+use crate::support::{Agent, bytes, eventually, listen, message, peer, plan};
 use sinemora_agent::counters::EventKind;
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
@@ -27,8 +27,8 @@ struct Client {
 /// Return a responder and a client that is in its plan.
 fn pair(net: u8) -> (Agent, Client) {
     let responder = Agent::start(listen(&format!("127.78.{net}.1")));
-    let client = Client::new(responder.listen, listen(&format!("127.78.{net}.2")));
-    let at = client.at();
+    let at = listen(&format!("127.78.{net}.2"));
+    let client = Client::new(responder.listen, at);
     responder.follow(plan(1, 8, vec![peer(2, at, Role::Responder)]));
     client.learn_target();
     (responder, client)
@@ -48,16 +48,6 @@ impl Client {
             target: Cell::new(PortIdentity::ANY),
             event: open(at.event_port),
             general: open(at.general_port),
-        }
-    }
-
-    fn at(&self) -> Listen {
-        let port = |socket: &UdpSocket| socket.local_addr().unwrap().port();
-        Listen {
-            address: self.event.local_addr().unwrap().ip(),
-            event_port: port(&self.event),
-            general_port: port(&self.general),
-            flow_port: 0,
         }
     }
 
@@ -104,7 +94,7 @@ impl Client {
     /// Learn the identity that the responder has for this client, and end the grant that told it.
     fn learn_target(&self) {
         let mut told = None;
-        crate::support::eventually("a first grant", || {
+        eventually("a first grant", || {
             self.signal([request(Service::Announce, 4)]);
             let (_, generals) = self.receive_for(50);
             told = generals.iter().map(|message| message.source).next();
@@ -113,7 +103,7 @@ impl Client {
         self.target.set(told.unwrap());
         let service = Service::Announce;
         self.signal([Tlv::Cancel { service }]);
-        crate::support::eventually("its end", || {
+        eventually("its end", || {
             let (_, generals) = self.receive_for(50);
             let mut all = generals.iter().flat_map(tlvs_of);
             all.any(|tlv| tlv == Tlv::Acknowledge { service })
@@ -123,7 +113,7 @@ impl Client {
     /// Receive until a grant for each of `services` has arrived. Return the grants in their order.
     fn grants(&self, services: usize) -> Vec<Tlv> {
         let mut grants = Vec::new();
-        crate::support::eventually("the grants", || {
+        eventually("the grants", || {
             grants.extend(self.receive_for(50).1.iter().flat_map(tlvs_of));
             grants.len() >= services
         });
@@ -136,7 +126,7 @@ fn signaling(target: PortIdentity, tlvs: impl IntoIterator<Item = Tlv>) -> Vec<u
     bytes(&message(CLIENT, 7, Body::Signaling { target, tlvs }))
 }
 
-fn request(service: Service, interval: i8) -> Tlv {
+pub fn request(service: Service, interval: i8) -> Tlv {
     Tlv::Request {
         service,
         interval,
@@ -168,17 +158,14 @@ fn the_warning_about_grants_names_the_address_that_takes_them_and_the_share() {
         client.signal(all([-7; 3]));
         client.grants(3);
     }
+    let asked = signaling(client.target.get(), [request(Service::Sync, -7)]);
     let other = Message {
         source: PortIdentity { clock: 7, port: 1 },
-        ..Message::read(&signaling(
-            client.target.get(),
-            [request(Service::Sync, -7)],
-        ))
-        .unwrap()
+        ..Message::read(&asked).unwrap()
     };
     client.send(&bytes(&other));
     let mut events = Vec::new();
-    crate::support::eventually("the warning", || {
+    eventually("the warning", || {
         events.extend(responder.counters.events.take(10));
         events.iter().any(|event| event.kind == EventKind::RateShed)
     });
@@ -199,25 +186,24 @@ fn delay_resp_echoes_requester_and_correction() {
     client.grants(3);
     client.send_delay_req(4711, 0x1_2345);
     let mut messages = Vec::new();
-    crate::support::eventually("the Delay_Resp", || {
+    eventually("the Delay_Resp", || {
         messages = client.receive_for(100).1;
         messages.retain(|m| matches!(m.body, Body::DelayResp { .. }));
         !messages.is_empty()
     });
-    assert_eq!(messages.len(), 1, "{messages:?}");
-    assert_eq!(
-        (messages[0].sequence_id, messages[0].correction.0),
-        (4711, 0x1_2345)
-    );
-    let Body::DelayResp {
-        requester,
-        rx_report,
-        ..
-    } = messages[0].body
-    else {
-        unreachable!()
+    let [message] = &messages[..] else {
+        panic!("{messages:?}")
     };
-    assert_eq!((requester, rx_report), (CLIENT, None));
+    assert_eq!(message.sequence_id, 4711);
+    assert_eq!(message.correction.0, 0x1_2345);
+    assert!(matches!(
+        message.body,
+        Body::DelayResp {
+            requester: CLIENT,
+            rx_report: None,
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -232,10 +218,8 @@ fn an_unknown_client_is_granted_nothing() {
 fn sptp_requests_get_sync_and_announce_and_no_more_octets_than_they_had() {
     let (domain, (_responder, client)) = (44, pair(10));
     // Its identity has a high port number: it awaits the Announce where it sends from.
-    let source = PortIdentity {
-        port: 4711,
-        ..CLIENT
-    };
+    let clock = CLIENT.clock;
+    let source = PortIdentity { clock, port: 4711 };
     for sequence_id in 0..10 {
         client.ask(&Message {
             domain,

@@ -12,6 +12,7 @@ use sinemora_agent::wire::Report;
 
 use crate::backend::{FakeBackend, PATIENCE, Reply, Request, json, problem, reply};
 use crate::process::{Running, agent, free_ports};
+use crate::support::{MESH, check_shape};
 
 const CLIENT: u32 = 1;
 const RESPONDER: u32 = 2;
@@ -19,44 +20,29 @@ const RESPONDER: u32 = 2;
 /// A backend of a mesh of two with windows of 1 s. It keeps acknowledged reports by agent, and fails on request.
 #[derive(Default)]
 struct Mesh {
-    ports: BTreeMap<u32, (Value, Value)>,
+    ports: BTreeMap<u32, [Value; 2]>,
     reports: BTreeMap<u32, Vec<Report>>,
     stumbles: bool,
 }
 
 impl Mesh {
     fn answer(&mut self, request: &Request) -> Reply {
-        let body = || serde_json::from_slice::<Value>(&request.body).unwrap();
-        let caller = request
-            .headers
-            .get("authorization")
-            .map_or(0, |credential| {
-                credential.rsplit('_').next().unwrap().parse().unwrap()
-            });
-        match (
-            request.method.as_str(),
-            request.path.split('?').next().unwrap(),
-        ) {
+        let credential = request.headers.get("authorization");
+        let caller = credential.map_or(0, |credential| {
+            credential.rsplit('_').next().unwrap().parse().unwrap()
+        });
+        match request.to() {
             ("POST", "/v1/agents/enrol") => {
-                let (about, key) = (
-                    body(),
-                    if body()["hostname"] == "client" {
-                        CLIENT
-                    } else {
-                        RESPONDER
-                    },
-                );
-                self.ports.insert(
-                    key,
-                    (about["event_port"].clone(), about["general_port"].clone()),
-                );
+                let about = request.json();
+                let is_client = about["hostname"] == "client";
+                let key = if is_client { CLIENT } else { RESPONDER };
+                let ports = ["event_port", "general_port"].map(|name| about[name].clone());
+                self.ports.insert(key, ports);
                 let (agent_id, vm_id) = (format!("a-{key}"), format!("v-{key}"));
-                let credential = format!("sma_{key}");
-                json(
-                    201,
-                    &json!({"agent_id": agent_id, "vm_id": vm_id, "vm_key": key, "tenant_id": "t",
-                            "credential": credential}),
-                )
+                let enrolled = json!({
+                    "agent_id": agent_id, "vm_id": vm_id, "vm_key": key, "tenant_id": "t", "credential": format!("sma_{key}"),
+                });
+                json(201, &enrolled)
             }
             ("GET", "/v1/agents/self/plan") => self.plan(caller),
             ("POST", "/v1/agents/self/reports") if self.stumbles => {
@@ -78,7 +64,7 @@ impl Mesh {
         } else {
             (CLIENT, "responder")
         };
-        let peers = self.ports.get(&peer).map(|(event_port, general_port)| {
+        let peers = self.ports.get(&peer).map(|[event_port, general_port]| {
             json!({"vm_key": peer, "name": "peer", "address": "127.0.0.1", "event_port": event_port,
                    "general_port": general_port, "role": role, "flows": 1})
         });
@@ -87,7 +73,7 @@ impl Mesh {
             "revision": revision, "agent_id": format!("a-{caller}"), "vm_key": caller,
             "server_time_ns": BackendClock::new().now_ns(), "caps": {"packets_per_s": 20000, "peers": 2000},
             "spike_threshold_ns": 500_000_000,
-            "meshes": [{"id": "m", "key": 5, "name": "pair", "window_s": 1, "rate_hz": 16, "loss_deadline_ms": 200,
+            "meshes": [{"id": "m", "key": MESH, "name": "pair", "window_s": 1, "rate_hz": 16, "loss_deadline_ms": 200,
                         "peers": peers.into_iter().collect::<Vec<_>>()}],
         });
         json(200, &body)
@@ -96,14 +82,8 @@ impl Mesh {
     fn measured(&self) -> usize {
         self.reports.get(&CLIENT).map_or(0, |reports| {
             let windows = reports.iter().flat_map(|report| &report.windows);
-            windows
-                .filter(|window| {
-                    window
-                        .round_trip
-                        .as_ref()
-                        .is_some_and(|r| r.count.iter().any(|n| *n > 0))
-                })
-                .count()
+            let trips = windows.filter_map(|window| window.round_trip.as_ref());
+            trips.filter(|r| r.count.iter().any(|n| *n > 0)).count()
         })
     }
 }
@@ -141,8 +121,8 @@ fn what_is_measured_arrives_once_and_in_order() {
     mesh.lock().unwrap().stumbles = true;
     let spool = folder.path().join("client/spool/v-1");
     let waiting = || {
-        std::fs::read_dir(&spool)
-            .unwrap()
+        let files = std::fs::read_dir(&spool).unwrap();
+        files
             .filter(|e| is_report(&e.as_ref().unwrap().path()))
             .count()
     };
@@ -155,10 +135,8 @@ fn what_is_measured_arrives_once_and_in_order() {
     wait_until(&mesh, "four more windows", |mesh| {
         mesh.measured() >= before + 4
     });
-    client.signal("-TERM");
-    assert_eq!(client.exit_code(), Some(0));
-    responder.signal("-TERM");
-    assert_eq!(responder.exit_code(), Some(0));
+    client.ends_by("-TERM");
+    responder.ends_by("-TERM");
 
     let mesh = mesh.lock().unwrap();
     let reports = &mesh.reports[&CLIENT];
@@ -169,42 +147,20 @@ fn what_is_measured_arrives_once_and_in_order() {
         .flat_map(|report| &report.windows)
         .filter(|w| !w.peer_keys.is_empty())
         .collect();
-    for window in &windows {
-        assert_eq!(
-            (
-                window.mesh_key,
-                window.window_s,
-                window.peer_keys.as_slice()
-            ),
-            (5, 1, &[RESPONDER][..])
-        );
-        for columns in
-            [&window.outbound, &window.inbound, &window.round_trip].map(|c| c.as_ref().unwrap())
-        {
-            assert!(
-                columns.min_ns[0] <= columns.mean_ns[0] && columns.mean_ns[0] <= columns.max_ns[0]
-            );
-            assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
-        }
-    }
-    // A request that is due at the edge of a window may leave on either side of it.
-    let full = windows
+    windows
         .iter()
-        .filter(|window| (15..=17).contains(&window.round_trip.as_ref().unwrap().count[0]))
-        .count();
-    assert!(
-        full >= 2,
-        "16 exchanges in a second, of {} windows {full}",
-        windows.len()
-    );
+        .for_each(|window| check_shape(window, RESPONDER));
+    // A request that is due at the edge of a window may leave on either side of it.
+    let counts = windows
+        .iter()
+        .map(|window| window.round_trip.as_ref().unwrap().count[0]);
+    let full = counts.filter(|count| (15..=17).contains(count)).count();
+    assert!(full >= 2, "{full} windows of 16 exchanges in a second");
     let health = reports.last().unwrap().health.as_ref().unwrap();
     assert_eq!((health.reports_dropped, health.reports_refused), (0, 0));
     // Responses to the killed client may reach the new one, which did not request them.
-    assert!(
-        health.packets_rejected <= 8,
-        "{} rejected",
-        health.packets_rejected
-    );
+    let rejected = health.packets_rejected;
+    assert!(rejected <= 8, "{rejected} rejected");
 }
 
 fn is_report(path: &std::path::Path) -> bool {

@@ -1,11 +1,12 @@
 //! Polling for the plan.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 use crate::backend::{FakeBackend, PATIENCE, Reply, json, problem, reply};
 use serde_json::json;
@@ -18,7 +19,10 @@ use sinemora_agent::stop::Stop;
 const MS: Duration = Duration::from_millis(1);
 const HOUR_NS: i64 = 3_600_000_000_000;
 
+/// An agent that polls for its plan, and its backend.
 struct World {
+    backend: FakeBackend,
+    folder: Arc<TempDir>,
     plans: Receiver<PassedPlan>,
     plan_tag: PlanTag,
     backend_clock: Arc<BackendClock>,
@@ -28,18 +32,25 @@ struct World {
 }
 
 impl World {
-    fn new(backend: &FakeBackend, state_dir: &Path) -> Self {
+    fn new(backend: FakeBackend) -> Self {
+        Self::after(&Arc::new(tempfile::tempdir().unwrap()), backend)
+    }
+
+    /// Answer the first request with `reply(1)`, the second with `reply(2)`, and so on.
+    fn by_turn(reply: impl FnMut(u32) -> Reply + Send + 'static) -> Self {
+        Self::new(FakeBackend::by_turn(reply))
+    }
+
+    /// Start with the state that another world has left.
+    fn after(folder: &Arc<TempDir>, backend: FakeBackend) -> Self {
         let (sender, plans) = channel();
-        let (backend_clock, counters, stop) = (
-            Arc::new(BackendClock::new()),
-            Arc::default(),
-            Stop::default(),
-        );
+        let backend_clock = Arc::new(BackendClock::new());
+        let (counters, stop) = (Arc::default(), Stop::default());
         let plan_tag = PlanTag::default();
         let poller = Poller {
             client: backend.client(),
             agent_id: "a-1".into(),
-            cache: PlanCache::new(state_dir),
+            cache: PlanCache::new(folder.path()),
             limits: LocalLimits::default(),
             plans: sender,
             peers: Arc::default(),
@@ -55,6 +66,8 @@ impl World {
         };
         let thread = Some(std::thread::spawn(move || poller.run()));
         Self {
+            backend,
+            folder: Arc::clone(folder),
             plans,
             plan_tag,
             backend_clock,
@@ -75,12 +88,25 @@ impl World {
     fn passed(&self) -> PassedPlan {
         self.plans.recv_timeout(PATIENCE).unwrap()
     }
+
+    /// Return the folder of an agent that has followed a plan and stopped.
+    fn left() -> Arc<TempDir> {
+        let world = Self::new(FakeBackend::start(|_| plan("r1", 8)));
+        world.next();
+        Arc::clone(&world.folder)
+    }
+
+    fn stop(&mut self) {
+        self.stop.set();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
 }
 
 impl Drop for World {
     fn drop(&mut self) {
-        self.stop.set();
-        self.thread.take().unwrap().join().unwrap();
+        self.stop();
     }
 }
 
@@ -100,62 +126,49 @@ fn plan_ahead(revision: &str, rate_hz: u32, ahead_ns: i64) -> Reply {
 
 #[test]
 fn a_new_plan_is_passed_on_once_and_polled_by_its_etag() {
-    let backend = FakeBackend::by_turn(|asked| match asked {
+    let world = World::by_turn(|asked| match asked {
         1..=3 => plan("r1", 8),
         4..=6 => reply(304),
         _ => plan("r2", 16),
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
     assert_eq!(world.next().meshes[0].rate_hz, 8);
-    assert_eq!(
-        world.next().meshes[0].rate_hz,
-        16,
-        "an unchanged plan is not passed on again"
-    );
-    let requests: Vec<_> = (0..7).map(|_| backend.next()).collect();
+    // An unchanged plan is not passed on again.
+    assert_eq!(world.next().meshes[0].rate_hz, 16);
+    let requests: Vec<_> = (0..7).map(|_| world.backend.next()).collect();
     assert_eq!(requests[0].path, "/v1/agents/self/plan?wait_s=0");
     assert_eq!(requests[0].headers.get("if-none-match"), None);
-    assert_eq!(
-        requests[2].path, "/v1/agents/self/plan?wait_s=25",
-        "two quick polls measure the round trip"
-    );
+    // Two quick polls measure the round trip.
+    assert_eq!(requests[2].path, "/v1/agents/self/plan?wait_s=25");
     assert_eq!(requests[2].headers["if-none-match"], "\"r1\"");
     assert_eq!(world.counters.plan_failures.load(Relaxed), 0);
 }
 
 #[test]
 fn a_plan_is_named_only_once_it_is_in_force() {
-    let backend = FakeBackend::by_turn(|asked| match asked {
+    let world = World::by_turn(|asked| match asked {
         1 => plan("r1", 8),
         _ => plan("r2", 16),
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
     world.next();
     let passed = world.passed();
     std::thread::sleep(20 * MS);
-    let named: Vec<_> = backend
-        .so_far()
-        .iter()
-        .map(|request| request.headers.get("if-none-match").cloned())
-        .collect();
-    assert_eq!(named, [None, Some("\"r1\"".into())]);
+    let polls = world.backend.so_far();
+    let named = polls.iter().map(|poll| poll.headers.get("if-none-match"));
+    let named: Vec<_> = named.map(|tag| tag.map(String::as_str)).collect();
+    assert_eq!(named, [None, Some("\"r1\"")]);
     assert_eq!(world.plan_tag.get().as_deref(), Some("\"r1\""));
     passed.followed();
-    assert_eq!(backend.next().headers["if-none-match"], "\"r2\"");
+    assert_eq!(world.backend.next().headers["if-none-match"], "\"r2\"");
     assert_eq!(world.plan_tag.get().as_deref(), Some("\"r2\""));
 }
 
 #[test]
 fn an_agent_stops_while_no_plan_is_followed() {
-    let backend = FakeBackend::start(|_| plan("r1", 8));
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
+    let mut world = World::new(FakeBackend::start(|_| plan("r1", 8)));
     let passed = world.passed();
-    drop(world);
+    world.stop();
     drop(passed);
-    assert_eq!(backend.so_far().len(), 1);
+    assert_eq!(world.backend.so_far().len(), 1);
 }
 
 #[test]
@@ -169,17 +182,12 @@ fn windows_follow_the_backends_clock_without_a_new_plan() {
             true => reply(304).with("Sinemora-Time-Ns", &(now_ns + now.load(Relaxed) * HOUR_NS)),
         }
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
+    let world = World::new(backend);
     world.next();
     let follows = |lead_ns: i64| {
         let from = Instant::now();
         while (world.backend_clock.lead_ns() - lead_ns).abs() > 500_000_000 {
-            assert!(
-                from.elapsed() < PATIENCE,
-                "{} ns",
-                world.backend_clock.lead_ns()
-            );
+            assert!(from.elapsed() < PATIENCE, "{lead_ns} ns");
             std::thread::yield_now();
         }
     };
@@ -193,42 +201,35 @@ fn windows_follow_the_backends_clock_without_a_new_plan() {
         told = world.counters.events.take(1);
     }
     let said = &told.first().expect("an event").detail;
-    assert!(
-        said.contains("clock was set back by 3") && said.contains("repeat a time"),
-        "{said}"
-    );
+    assert!(said.contains("clock was set back by 3"), "{said}");
+    assert!(said.contains("repeat a time"), "{said}");
 }
 
 #[test]
 fn a_vm_whose_own_clock_is_ahead_reports_no_step_of_the_backends() {
     // A proxy drops the header with the time, so the first answer shows it in the plan alone.
-    let backend = FakeBackend::by_turn(|asked| match asked {
+    let world = World::by_turn(|asked| match asked {
         1 => plan_ahead("r1", 8, -HOUR_NS),
         _ => reply(304),
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
     world.next();
-    (0..5).for_each(|_| _ = backend.next());
+    (0..5).for_each(|_| _ = world.backend.next());
     assert!(world.backend_clock.lead_ns() < -HOUR_NS / 2);
     assert!(world.counters.events.take(1).is_empty());
 }
 
 #[test]
 fn the_last_plan_is_in_force_while_the_backend_is_unreachable() {
-    let folder = tempfile::tempdir().unwrap();
-    drop(World::new(&FakeBackend::start(|_| plan("r1", 8)), folder.path()).next());
-    let backend = FakeBackend::start(|_| reply(502));
-    let world = World::new(&backend, folder.path());
+    let world = World::after(&World::left(), FakeBackend::start(|_| reply(502)));
     assert_eq!(world.next().revision, "r1");
-    backend.next();
-    backend.next();
+    world.backend.next();
+    world.backend.next();
     assert!(!world.backend_clock.is_known());
 }
 
 #[test]
 fn a_time_that_no_clock_shows_is_refused_and_the_agent_lives_on() {
-    let backend = FakeBackend::by_turn(|asked| match asked {
+    let world = World::by_turn(|asked| match asked {
         1 => {
             let mut body: serde_json::Value = serde_json::from_str(&plan("r1", 8).body).unwrap();
             body["server_time_ns"] = json!(i64::MAX);
@@ -239,8 +240,6 @@ fn a_time_that_no_clock_shows_is_refused_and_the_agent_lives_on() {
             .with("Sinemora-Held-Ns", &i64::MIN),
         _ => plan("r3", 8),
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
     let revisions = [world.next(), world.next()].map(|plan| plan.revision.clone());
     assert_eq!(revisions, ["r2", "r3"]);
     assert_eq!(world.counters.plan_failures.load(Relaxed), 1);
@@ -248,56 +247,40 @@ fn a_time_that_no_clock_shows_is_refused_and_the_agent_lives_on() {
 
 #[test]
 fn an_invalid_plan_changes_nothing() {
-    let backend = FakeBackend::by_turn(|asked| match asked {
+    let world = World::by_turn(|asked| match asked {
         1 => plan("r1", 8),
         2 => plan("r2", 7),
         3 => json(200, &json!({"revision": "r3"})),
         _ => plan("r4", 32),
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
-    assert_eq!(
-        [world.next(), world.next()].map(|plan| plan.revision.clone()),
-        ["r1", "r4"]
-    );
+    let revisions = [world.next(), world.next()].map(|plan| plan.revision.clone());
+    assert_eq!(revisions, ["r1", "r4"]);
     assert_eq!(world.counters.plan_failures.load(Relaxed), 2);
 }
 
 #[test]
 fn a_revoked_agent_measures_nothing_until_it_is_admitted_again() {
-    let backend = FakeBackend::by_turn(|asked| match asked {
+    let world = World::by_turn(|asked| match asked {
         1 | 2 | 6.. => plan("r1", 8),
         _ => problem(401, "agent_revoked", "This agent was revoked."),
     });
-    let folder = tempfile::tempdir().unwrap();
-    let world = World::new(&backend, folder.path());
     assert_eq!(world.next().revision, "r1");
     assert_eq!(*world.next(), Plan::idle());
-    assert_eq!(
-        world.next().revision,
-        "r1",
-        "the idle plan is passed on once, then the plan again"
-    );
-    let requests: Vec<_> = (0..6).map(|_| backend.next()).collect();
-    let tagged = requests
-        .iter()
-        .map(|request| request.headers.contains_key("if-none-match"));
-    assert_eq!(
-        tagged.collect::<Vec<_>>(),
-        [false, true, true, false, false, false]
-    );
+    // The idle plan is passed on once, then the plan again.
+    assert_eq!(world.next().revision, "r1");
+    let requests = [(); 6].map(|()| world.backend.next());
+    let tagged = requests.map(|request| request.headers.contains_key("if-none-match"));
+    assert_eq!(tagged, [false, true, true, false, false, false]);
     assert!(!world.counters.credential_refused.load(Relaxed));
 }
 
 #[test]
 fn a_revoked_agent_does_not_measure_after_a_restart_either() {
-    let folder = tempfile::tempdir().unwrap();
-    drop(World::new(&FakeBackend::start(|_| plan("r1", 8)), folder.path()).next());
     let revoking = FakeBackend::start(|_| problem(401, "agent_revoked", "This agent was revoked."));
-    let world = World::new(&revoking, folder.path());
+    let mut world = World::after(&World::left(), revoking);
     assert_eq!(world.next().revision, "r1");
     assert_eq!(*world.next(), Plan::idle());
     assert!(world.counters.credential_refused.load(Relaxed));
-    drop(world);
-    assert_eq!(PlanCache::new(folder.path()).load("a-1"), None);
+    world.stop();
+    assert_eq!(PlanCache::new(world.folder.path()).load("a-1"), None);
 }

@@ -1,9 +1,9 @@
 //! The binary: its start, its output and its exit codes.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
@@ -86,6 +86,12 @@ impl Running {
     pub fn exit_code(mut self) -> Option<i32> {
         self.0.wait().unwrap().code()
     }
+
+    /// Send it a signal, by which it ends without an error.
+    pub fn ends_by(self, signal: &str) {
+        self.signal(signal);
+        assert_eq!(self.exit_code(), Some(0));
+    }
 }
 
 impl Drop for Running {
@@ -107,23 +113,14 @@ pub fn wait_for(lines: &Receiver<Value>, words: &str) -> Value {
 }
 
 fn ends(command: &mut Command) -> (Option<i32>, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().unwrap();
-    (
-        status.code(),
-        String::from_utf8([stdout, stderr].concat()).unwrap(),
-    )
+    let done = command.output().unwrap();
+    let printed = [done.stdout, done.stderr].concat();
+    (done.status.code(), String::from_utf8(printed).unwrap())
 }
 
 /// Start a backend that enrols, plans no peers, and accepts every report.
 pub fn kind(request: &Request) -> Reply {
-    match (
-        request.method.as_str(),
-        request.path.split('?').next().unwrap(),
-    ) {
+    match request.to() {
         ("POST", "/v1/agents/enrol") => json(
             201,
             &json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_secret"}),
@@ -148,30 +145,22 @@ fn enrols_at_its_first_start_and_remembers_it() {
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
     wait_for(&lines, "enrolled");
     wait_for(&lines, "new plan");
-    let described = backend.next_to("PATCH", "/v1/agents/self");
-    let body: Value = serde_json::from_slice(&described.body).unwrap();
-    assert_eq!(body["probe_address"], "127.0.0.1");
-    process.signal("-TERM");
-    assert_eq!(process.exit_code(), Some(0));
+    let described = backend.next_to("PATCH", "/v1/agents/self").json();
+    assert_eq!(described["probe_address"], "127.0.0.1");
+    process.ends_by("-TERM");
 
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &[]));
     wait_for(&lines, "the plan of the last run");
     wait_for(&lines, "windows follow the backend's clock");
     let asked = backend.so_far();
-    assert!(
-        asked
-            .iter()
-            .all(|request| request.path != "/v1/agents/enrol")
-    );
-    assert_eq!(
-        asked.last().unwrap().headers["authorization"],
-        "Bearer sma_secret"
-    );
+    let mut paths = asked.iter().map(|request| request.path.as_str());
+    assert!(paths.all(|path| path != "/v1/agents/enrol"));
+    let last = asked.last().unwrap();
+    assert_eq!(last.headers["authorization"], "Bearer sma_secret");
     let second = ends(&mut agent("run", folder.path(), &[]));
     assert_eq!(second.0, Some(1));
     assert!(second.1.contains("in use by another agent"), "{}", second.1);
-    process.signal("-INT");
-    assert_eq!(process.exit_code(), Some(0));
+    process.ends_by("-INT");
 }
 
 #[test]
@@ -185,11 +174,9 @@ fn a_stop_is_told_to_the_backend_and_a_retired_agent_forgets_its_identity() {
 
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
     wait_for(&lines, "new plan");
-    process.signal("-TERM");
-    assert_eq!(process.exit_code(), Some(0));
-    let told = backend.next_to("POST", "/v1/agents/self/events");
-    let body: Value = serde_json::from_slice(&told.body).unwrap();
-    assert_eq!(body["events"][0]["kind"], "stopping");
+    process.ends_by("-TERM");
+    let told = backend.next_to("POST", "/v1/agents/self/events").json();
+    assert_eq!(told["events"][0]["kind"], "stopping");
 
     // Beside a running agent, as a hook before the end of a VM does.
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &[]));
@@ -199,8 +186,7 @@ fn a_stop_is_told_to_the_backend_and_a_retired_agent_forgets_its_identity() {
     let asked = backend.next_to("DELETE", "/v1/agents/self");
     assert_eq!(asked.headers["authorization"], "Bearer sma_secret");
     assert!(!folder.path().join("identity.json").exists());
-    process.signal("-TERM");
-    assert_eq!(process.exit_code(), Some(0));
+    process.ends_by("-TERM");
 }
 
 #[test]
@@ -233,20 +219,14 @@ fn a_token_of_the_command_line_is_not_seen_while_the_agent_runs() {
         Running::start(command.args(["--token", "sme_0123456789", "--name=db-1"]));
     wait_for(&lines, "enrolled");
     let line = process.command_line();
-    assert!(
-        line.contains("--name=db-1") && !line.contains("sme_"),
-        "{line}"
-    );
-    process.signal("-TERM");
-    assert_eq!(process.exit_code(), Some(0));
+    assert!(line.contains("--name=db-1"), "{line}");
+    assert!(!line.contains("sme_"), "{line}");
+    process.ends_by("-TERM");
 
     let wrong = ends(agent("run", folder.path(), &url).args(["--token", "0123456789"]));
     assert_eq!(wrong.0, Some(2));
-    assert!(
-        wrong.1.contains("--token") && !wrong.1.contains("0123456789"),
-        "{}",
-        wrong.1
-    );
+    assert!(wrong.1.contains("--token"), "{}", wrong.1);
+    assert!(!wrong.1.contains("0123456789"), "{}", wrong.1);
 }
 
 #[test]
@@ -259,8 +239,7 @@ fn waits_for_an_unreachable_backend_at_its_first_start_and_can_be_stopped() {
     let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
     let output = wait_for(&lines, "not enrolled yet");
     assert!(output["again_in_s"].as_f64().unwrap() >= 600.0, "{output}");
-    process.signal("-TERM");
-    assert_eq!(process.exit_code(), Some(0));
+    process.ends_by("-TERM");
 }
 
 #[test]
@@ -269,37 +248,16 @@ fn fails_with_an_exit_code_and_a_message() {
         FakeBackend::start(|_| problem(401, "enrolment_token_used", "It was used before."));
     let folder = tempfile::tempdir().unwrap();
     let with_token = enrols_at(&refusing);
+    let port = "SINEMORA_AGENT_EVENT_PORT must be a port from 1 to 65535 (given: \"x\")";
+    let unset = "backend is not set, and this agent is not enrolled yet";
+    let unknown = "SINEMORA_AGENT_EVNT_PORT is not a setting";
+    let used = "It was used before. Create a new token";
     let cases: [(&str, Settings<'_>, i32, &str); 5] = [
-        (
-            "run",
-            &[],
-            2,
-            "backend is not set, and this agent is not enrolled yet",
-        ),
-        (
-            "run",
-            &[("event_port", "x")],
-            2,
-            "SINEMORA_AGENT_EVENT_PORT must be a port from 1 to 65535 (given: \"x\")",
-        ),
-        (
-            "run",
-            &[("evnt_port", "1")],
-            2,
-            "SINEMORA_AGENT_EVNT_PORT is not a setting",
-        ),
-        (
-            "run",
-            &with_token,
-            3,
-            "It was used before. Create a new token",
-        ),
-        (
-            "enrol",
-            &with_token,
-            3,
-            "It was used before. Create a new token",
-        ),
+        ("run", &[], 2, unset),
+        ("run", &[("event_port", "x")], 2, port),
+        ("run", &[("evnt_port", "1")], 2, unknown),
+        ("run", &with_token, 3, used),
+        ("enrol", &with_token, 3, used),
     ];
     for (task, settings, code, expected) in cases {
         let (status, output) = ends(&mut agent(task, folder.path(), settings));
@@ -334,12 +292,8 @@ fn check_distinguishes_a_ready_machine() {
     let backend = FakeBackend::start(|_| json(200, &json!({"status": "ready"})));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.toml");
-    write!(
-        std::fs::File::create(&file).unwrap(),
-        "backend = '{}'\nzone_name = 'a'\nzone_region = 'file'\nname = 'file'\n",
-        backend.url
-    )
-    .unwrap();
+    let text = "zone_name = 'a'\nzone_region = 'file'\nname = 'file'\n";
+    std::fs::write(&file, format!("backend = '{}'\n{text}", backend.url)).unwrap();
     let file = file.to_str().unwrap();
     let settings = [
         ("config", file),
@@ -363,17 +317,16 @@ fn check_distinguishes_a_ready_machine() {
 
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let (status, output) = ends(&mut agent(
-        "check",
-        folder.path(),
-        &[("config", file), ("event_port", &port)],
-    ));
+    let settings = [("config", file), ("event_port", &port)];
+    let (status, output) = ends(&mut agent("check", folder.path(), &settings));
     assert_eq!(status, Some(1), "{output}");
-    assert!(
-        output.contains("WRONG event_port") && output.contains("another program uses it"),
-        "{output}"
-    );
-    assert!(output.contains("WRONG identity"), "{output}");
+    for words in [
+        "WRONG event_port",
+        "another program uses it",
+        "WRONG identity",
+    ] {
+        assert!(output.contains(words), "{words:?} not in {output}");
+    }
 }
 
 #[test]
@@ -393,13 +346,8 @@ fn a_closed_standard_output_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let mut output = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut output)
-        .unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let done = child.wait_with_output().unwrap();
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(1));
     assert!(!output.contains("panicked"), "{output}");
 }

@@ -3,10 +3,11 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use crate::negotiation::request;
 use crate::support::{Agent, Loss, bytes, listen, message, peer, plan};
 use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
-use sinemora_agent::ptp::{Body, Message, PortIdentity, ResponseTlv, RxReportTlv, Service, Tlv};
+use sinemora_agent::ptp::{Body, Message, PortIdentity, ResponseTlv, RxReportTlv, Service};
 
 /// Of the client's requests; its responses have port 1.
 const REQUESTER: PortIdentity = PortIdentity {
@@ -43,16 +44,20 @@ impl Client {
     }
 
     fn request(&self, sequence_id: u16, receipt: Option<u64>) -> usize {
-        let soon = true;
-        self.send(
-            REQUESTER,
-            sequence_id,
-            Body::CompactReq {
-                soon,
-                receipt,
-                ecn: None,
-            },
-        )
+        let body = Body::CompactReq {
+            soon: true,
+            receipt,
+            ecn: None,
+        };
+        self.send(REQUESTER, sequence_id, body)
+    }
+
+    /// Receive the next event message, which is a whole response, and return its reception report.
+    fn receive_rx_report(&self) -> RxReportTlv {
+        match self.receive().unwrap().0.body {
+            Body::CompactResp { rx_report, .. } => rx_report,
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Receive the next event message, if one comes. Return it and its length.
@@ -70,34 +75,24 @@ fn a_client_gets_whole_responses_once_it_names_the_identity_of_the_first() {
     let (first, length) = client.receive().unwrap();
     assert!(matches!(first.body, Body::Sync { .. }), "{first:?}");
     assert!(length <= sent, "{length} octets for {sent}");
-    client.request(2, Some(first.source.clock & 0xffff_ffff_ffff));
-    let (second, _) = client.receive().unwrap();
-    let Body::CompactResp { rx_report, .. } = second.body else {
-        panic!("{second:?}");
-    };
+    let identity = Some(first.source.clock & 0xffff_ffff_ffff);
+    client.request(2, identity);
+    let rx_report = client.receive_rx_report();
     assert_eq!((rx_report.requests, rx_report.syncs), (2, 2));
     // A forged request in the name of the same process cannot name the identity, and changes no count.
     client.request(30_000, Some(5));
     assert_eq!(client.receive(), None);
-    client.request(3, Some(first.source.clock & 0xffff_ffff_ffff));
-    let (third, _) = client.receive().unwrap();
-    let Body::CompactResp { rx_report, .. } = third.body else {
-        panic!("{third:?}");
-    };
+    client.request(3, identity);
+    let rx_report = client.receive_rx_report();
     assert_eq!((rx_report.requests, rx_report.newest), (3, 3));
 }
 
 #[test]
 fn an_agent_of_an_earlier_version_gets_whole_responses_once_it_has_answered_a_challenge() {
     let (_responder, client) = pair(2);
-    let (mut sent, mut received) = (0, 0);
-    sent += client.request(1, None);
-    let (challenge, length) = client.receive().unwrap();
-    received += length;
-    assert!(
-        matches!(challenge.body, Body::CompactReq { .. }),
-        "{challenge:?}"
-    );
+    let mut sent = client.request(1, None);
+    let (challenge, mut received) = client.receive().unwrap();
+    assert!(matches!(challenge.body, Body::CompactReq { .. }));
     for sequence_id in 2..20 {
         sent += client.request(sequence_id, None);
         let (answer, length) = client.receive().unwrap();
@@ -145,22 +140,14 @@ fn a_flood_without_a_proof_leaves_the_measurement_its_packets() {
     a.windows(2);
     // 2,000 requests of a standard client in two seconds, whose port identities change and name nobody's.
     let guest = UdpSocket::bind("127.79.3.9:0").unwrap();
-    for nth in 0..2_000_u64 {
-        let source = PortIdentity {
-            clock: nth,
-            port: 1,
-        };
-        let asked = Tlv::Request {
-            service: Service::Sync,
-            interval: 0,
-            duration_s: 60,
-        };
+    for clock in 0..2_000_u64 {
+        let source = PortIdentity { clock, port: 1 };
         let body = Body::Signaling {
             target: PortIdentity::ANY,
-            tlvs: [asked].into_iter().collect(),
+            tlvs: [request(Service::Sync, 0)].into_iter().collect(),
         };
         let to = (a.listen.address, a.listen.general_port);
-        let message = message(source, nth as u16, body);
+        let message = message(source, clock as u16, body);
         guest.send_to(&bytes(&message), to).unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }

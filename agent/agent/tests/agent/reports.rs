@@ -105,42 +105,27 @@ fn a_busy_backend_gets_the_report_again_after_its_retry_after() {
 
 #[test]
 fn a_refused_report_is_kept_apart_and_reported_while_the_others_continue() {
-    let backend =
-        FakeBackend::start(
-            |request| match (request.path.as_str(), request.body.as_slice()) {
-                ("/v1/agents/self/reports", b"two") => {
-                    problem(422, "report_malformed", "peer_keys must ascend")
-                }
-                _ => reply(204),
-            },
-        );
+    let backend = FakeBackend::start(|request| match request.body.as_slice() {
+        b"two" => problem(422, "report_malformed", "peer_keys must ascend"),
+        _ => reply(204),
+    });
     let mut world = World::new(&backend, &[(1, "one"), (2, "two"), (3, "three")]);
-    let event = backend.next_to("POST", "/v1/agents/self/events");
-    let event: serde_json::Value = serde_json::from_slice(&event.body).unwrap();
-    assert_eq!(event["events"][0]["kind"], "error");
-    let detail = event["events"][0]["detail"]["message"].as_str().unwrap();
-    assert!(
-        detail.contains("report 2 was refused: HTTP 422 report_malformed: peer_keys must ascend"),
-        "{detail}"
-    );
-    assert_eq!(
-        body(&backend.next_to("POST", "/v1/agents/self/reports")),
-        "three"
-    );
+    let event = &backend.next_to("POST", "/v1/agents/self/events").json()["events"][0];
+    assert_eq!(event["kind"], "error");
+    let detail = event["detail"]["message"].as_str().unwrap();
+    let words = "report 2 was refused: HTTP 422 report_malformed: peer_keys must ascend";
+    assert!(detail.contains(words), "{detail}");
+    let third = backend.next_to("POST", "/v1/agents/self/reports");
+    assert_eq!(body(&third), "three");
     world.finish();
     assert_eq!(world.spool.size().1, 0);
     assert_eq!(world.counters.reports_refused.load(Relaxed), 1);
     assert_eq!(world.counters.reports_sent.load(Relaxed), 2);
-    let kept = world
-        .folder
-        .path()
-        .join("refused/00000000000000000002.report");
+    let folder = world.folder.path().join("refused");
+    let kept = folder.join("00000000000000000002.report");
     assert_eq!(std::fs::read(&kept).unwrap(), b"two");
-    assert!(
-        std::fs::read_to_string(kept.with_extension("why"))
-            .unwrap()
-            .contains("peer_keys must ascend")
-    );
+    let why = std::fs::read_to_string(kept.with_extension("why")).unwrap();
+    assert!(why.contains("peer_keys must ascend"), "{why}");
 }
 
 #[test]
@@ -196,16 +181,11 @@ fn a_revoked_agent_keeps_its_reports_and_retries_rarely() {
 fn events_wait_for_an_unreachable_backend_and_are_sent_in_order() {
     let backend = FakeBackend::by_turn(|asked| reply(if asked <= 2 { 502 } else { 204 }));
     let mut world = World::new(&backend, &[]);
-    for number in 0..150 {
-        world
-            .counters
-            .events
-            .raise(EventKind::ClockStep, number, "x");
-    }
+    let events = &world.counters.events;
+    (0..150).for_each(|number| events.raise(EventKind::ClockStep, number, "x"));
     let mut received = 0;
     while received < 150 {
-        let request = backend.next();
-        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
+        let body = backend.next().json();
         let events = body["events"].as_array().unwrap();
         assert!(events.len() <= 100, "{}", events.len());
         if world.counters.upload_failures.load(Relaxed) < 2 || events[0]["at"] != at(received) {

@@ -92,14 +92,12 @@ fn pump(
 }
 
 fn ask(url: &str, ca_file: Option<PathBuf>, ca_only: bool) -> Result<u16, String> {
-    ask_with(
-        url,
-        &Trust {
-            ca_file,
-            ca_only,
-            ca_pin: None,
-        },
-    )
+    let trust = Trust {
+        ca_file,
+        ca_only,
+        ca_pin: None,
+    };
+    ask_with(url, &trust)
 }
 
 fn ask_with(url: &str, trust: &Trust) -> Result<u16, String> {
@@ -131,16 +129,10 @@ fn trust_depends_on_the_authority_of_the_certificate() {
         let words = "not from an authority this agent trusts: set ca_file to the right one";
         assert!(error.contains(words), "{error}");
     }
-    let error = ask(
-        &url.replace("127.0.0.1", "localhost"),
-        ca(&own, "ca.pem"),
-        false,
-    )
-    .unwrap_err();
-    assert!(
-        error.contains("its certificate is for another host"),
-        "{error}"
-    );
+    let other_host = url.replace("127.0.0.1", "localhost");
+    let error = ask(&other_host, ca(&own, "ca.pem"), false).unwrap_err();
+    let words = "its certificate is for another host";
+    assert!(error.contains(words), "{error}");
     let plain = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}", plain.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -243,13 +235,9 @@ fn a_faulty_certificate_is_explained_with_what_would_be_right() {
         authority(own.path(), "backend.test");
         spoil(own.path());
         let backend = FakeBackend::start(|_| reply(204));
-        let at = with_tls(own.path(), &backend);
-        let error = ask(
-            &format!("https://{at}"),
-            Some(own.path().join("ca.pem")),
-            true,
-        )
-        .unwrap_err();
+        let url = format!("https://{}", with_tls(own.path(), &backend));
+        let ca_file = Some(own.path().join("ca.pem"));
+        let error = ask(&url, ca_file, true).unwrap_err();
         for word in *words {
             assert!(error.contains(word), "{name}: {word:?} is not in {error}");
         }
@@ -272,10 +260,8 @@ fn the_holder_of_the_pinned_key_is_trusted_whatever_its_certificate_says() {
     assert_eq!(ask_with(&url, &trust(pin.unwrap())), Ok(204));
     let other = Pin::of(&CertificateDer::from_pem_file(own.path().join("ca.pem")).unwrap());
     let error = ask_with(&url, &trust(other.unwrap())).unwrap_err();
-    assert!(
-        error.contains("not the one of ca_pin: copy a new line"),
-        "{error}"
-    );
+    let words = "not the one of ca_pin: copy a new line";
+    assert!(error.contains(words), "{error}");
 }
 
 /// Start a proxy that connects every request to one address, and counts them.
@@ -294,10 +280,8 @@ fn proxy(to: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
                 }
                 lines.push(line);
             }
-            if !lines
-                .first()
-                .is_some_and(|line| line.starts_with("CONNECT backend.test:443 "))
-            {
+            let first = lines.first().map_or("", String::as_str);
+            if !first.starts_with("CONNECT backend.test:443 ") {
                 continue;
             }
             counted.fetch_add(1, Relaxed);

@@ -23,6 +23,7 @@ use sinemora_agent::wire::MeshWindow;
 /// Longest time that a test waits; a loaded machine is slow, not wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Key of the mesh of all tests.
 pub const MESH: u32 = 5;
 
 /// Return two free ports of an address. Another program may take them before the test does, which has not happened yet.
@@ -104,6 +105,18 @@ pub fn message(source: PortIdentity, sequence_id: u16, body: Body) -> Message {
     }
 }
 
+/// Return the options of an agent without hardware and without standard clients.
+pub fn options() -> Options {
+    Options {
+        waits: Arc::default(),
+        standard_clients: Arc::new([]),
+        ptp_minor_version: 1,
+        hardware: None,
+        card: None,
+        on_demand: None,
+    }
+}
+
 /// A packet loop in a separate thread.
 pub struct Agent {
     pub listen: Listen,
@@ -127,17 +140,11 @@ impl Agent {
             .iter()
             .map(|text| text.parse().unwrap())
             .collect();
-        Self::start_by(
-            listen,
-            Options {
-                waits: Arc::default(),
-                standard_clients,
-                ptp_minor_version: 1,
-                hardware: None,
-                card: None,
-                on_demand: None,
-            },
-        )
+        let options = Options {
+            standard_clients,
+            ..options()
+        };
+        Self::start_by(listen, options)
     }
 
     /// Start an agent with these options.
@@ -146,10 +153,8 @@ impl Agent {
         options.on_demand = Some(on_demand_sender);
         let (plans, plan_receiver) = mpsc::channel();
         let (window_sender, windows) = mpsc::channel();
-        let (counters, stop) = (
-            Arc::new(Counters::default()),
-            Arc::new(AtomicBool::new(false)),
-        );
+        let counters = Arc::<Counters>::default();
+        let stop = Arc::<AtomicBool>::default();
         let waits = Arc::clone(&options.waits);
         let (loop_counters, loop_stop) = (counters.clone(), stop.clone());
         let thread = std::thread::spawn(move || {
@@ -234,6 +239,19 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Check a window of one peer in a mesh of windows of 1 s.
+pub fn check_shape(window: &MeshWindow, peer_key: u32) {
+    assert_eq!((window.mesh_key, window.window_s), (MESH, 1));
+    assert_eq!(window.peer_keys, [peer_key]);
+    assert_eq!(window.flows, [1]);
+    for columns in [&window.outbound, &window.inbound, &window.round_trip] {
+        let columns = columns.as_ref().unwrap();
+        assert!(columns.min_ns <= columns.mean_ns, "{columns:?}");
+        assert!(columns.mean_ns <= columns.max_ns, "{columns:?}");
+        assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
+    }
+}
+
 /// Sums of `sent` and `lost` over windows, per direction; panics on unknown counts.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
 pub struct Loss {
@@ -253,10 +271,8 @@ impl Loss {
             ];
             for (columns, (sent, lost)) in columns {
                 let columns = columns.as_ref().unwrap();
-                assert!(
-                    columns.lost.iter().chain(&columns.sent).all(|n| *n >= 0),
-                    "{columns:?}"
-                );
+                let mut counts = columns.lost.iter().chain(&columns.sent);
+                assert!(counts.all(|n| *n >= 0), "{columns:?}");
                 *sent += columns.sent.iter().sum::<i32>();
                 *lost += columns.lost.iter().sum::<i32>();
             }
