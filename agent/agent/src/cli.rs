@@ -270,33 +270,24 @@ mod tests {
 
     #[test]
     fn tasks() {
-        assert_eq!(parse(&["run"], &[]).unwrap().0, Task::Run);
-        assert_eq!(
-            parse(&["enrol"], &[]).unwrap().0,
-            Task::Enrol { force: false }
-        );
-        assert_eq!(
-            parse(&["enroll", "--force"], &[]).unwrap().0,
-            Task::Enrol { force: true }
-        );
-        assert_eq!(parse(&["check"], &[]).unwrap().0, Task::Check);
-        assert_eq!(parse(&["clocks"], &[]).unwrap().0, Task::Clocks);
-        assert_eq!(parse(&["set"], &[]).unwrap().0, Task::Set);
+        let task = |args: &[&str]| parse(args, &[]).unwrap().0;
+        assert_eq!(task(&["run"]), Task::Run);
+        assert_eq!(task(&["enrol"]), Task::Enrol { force: false });
+        assert_eq!(task(&["enroll", "--force"]), Task::Enrol { force: true });
+        assert_eq!(task(&["check"]), Task::Check);
+        assert_eq!(task(&["clocks"]), Task::Clocks);
+        assert_eq!(task(&["set"]), Task::Set);
     }
 
     #[test]
     fn what_has_moved_is_named() {
+        let artifacts = "--artifacts is a setting of sinemora-transfer";
+        let bulk = "--bulk-max-s is a setting of sinemora-transfer";
         for (line, program) in [
             ("egress-guard on --interface eth0", "sinemora-guard"),
             ("read plug-in.tar", "sinemora-transfer read"),
-            (
-                "run --artifacts",
-                "--artifacts is a setting of sinemora-transfer",
-            ),
-            (
-                "run --name a --bulk-max-s=9",
-                "--bulk-max-s is a setting of sinemora-transfer",
-            ),
+            ("run --artifacts", artifacts),
+            ("run --name a --bulk-max-s=9", bulk),
         ] {
             let words = ["sinemora-agent"].into_iter().chain(line.split(' '));
             let sentence = moved(words.map(Into::into)).unwrap();
@@ -312,36 +303,22 @@ mod tests {
             (&["run", "--insecure-http"][..], "true"),
             (&["run", "--insecure-http=false"], "false"),
         ] {
-            assert_eq!(
-                parse(args, &[])
-                    .unwrap()
-                    .1
-                    .get("insecure_http")
-                    .unwrap()
-                    .text,
-                expected
-            );
+            let (_, layers) = parse(args, &[]).unwrap();
+            assert_eq!(layers.get("insecure_http").unwrap().text, expected);
         }
     }
 
     #[test]
     fn help_names_every_setting_its_default_and_its_variable() {
         let mut command = command();
-        let help = command
-            .find_subcommand_mut("run")
-            .unwrap()
-            .render_long_help()
-            .to_string();
+        let run = command.find_subcommand_mut("run").unwrap();
+        let help = run.render_long_help().to_string();
         for setting in SETTINGS {
             let is_shown = help.contains(&format!("--{} ", setting.flag()))
                 || help.contains(&format!("--{}[", setting.flag()));
             assert_eq!(is_shown, setting.is_of(Program::Agent), "{}", setting.key);
-            assert_eq!(
-                help.contains(&format!("{}]", setting.env())),
-                is_shown,
-                "{}",
-                setting.key
-            );
+            let has_variable = help.contains(&format!("{}]", setting.env()));
+            assert_eq!(has_variable, is_shown, "{}", setting.key);
         }
     }
 }

@@ -166,18 +166,16 @@ mod tests {
 
     #[test]
     fn settings_of_both_modes() {
-        let Ok(Action::On(log)) = parse(
-            "on --interface eth0 --rate 1gbit --mode log-priority --alpha 1.5 --boundaries -9.5,-2,4 --floor 3",
-        ) else {
+        let given = "--mode log-priority --alpha 1.5 --boundaries -9.5,-2,4 --floor 3";
+        let Ok(Action::On(log)) = parse(&format!("on --interface eth0 --rate 1gbit {given}"))
+        else {
             panic!("not on");
         };
-        assert_eq!(
-            log.policy.order,
-            Order::LogPriority {
-                alpha: 1.5,
-                boundaries: vec![-9.5, -2.0, 4.0]
-            }
-        );
+        let order = Order::LogPriority {
+            alpha: 1.5,
+            boundaries: vec![-9.5, -2.0, 4.0],
+        };
+        assert_eq!(log.policy.order, order);
         assert_eq!(log.policy.code_points, Some(vec![24, 16, 10, 0]));
         assert_eq!(log.policy.flow_gap, Duration::from_secs(1));
         let expected = Shaping {
@@ -186,40 +184,31 @@ mod tests {
             floor_percent: 3,
         };
         assert_eq!(log.shaping, expected);
-        let strict = parse(
-            "plan --interface eth0 --rate 40mbit --mode strict-priority --boundaries 20000 --dscp keep",
-        );
-        let Ok(Action::Plan(strict)) = strict else {
+        let given = "--rate 40mbit --mode strict-priority --boundaries 20000 --dscp keep";
+        let Ok(Action::Plan(strict)) = parse(&format!("plan --interface eth0 {given}")) else {
             panic!("not a plan");
         };
         assert_eq!(strict.policy.code_points, None);
-        assert_eq!(
-            strict.policy.order,
-            Order::StrictPriority {
-                bytes: vec![20_000]
-            }
-        );
+        let bytes = vec![20_000];
+        assert_eq!(strict.policy.order, Order::StrictPriority { bytes });
     }
 
     #[test]
     fn a_wrong_argument_is_named() {
-        for (arguments, expected) in [
+        for (named, arguments) in [
+            ("--rate", "fast --mode strict-priority --boundaries 1"),
             (
-                "--rate fast --mode strict-priority --boundaries 1",
-                "--rate",
-            ),
-            (
-                "--rate 1gbit --mode strict-priority --boundaries 5,1",
                 "--boundaries",
+                "1gbit --mode strict-priority --boundaries 5,1",
             ),
-            ("--rate 1gbit --mode log-priority --boundaries 5", "--alpha"),
+            ("--alpha", "1gbit --mode log-priority --boundaries 5"),
             (
-                "--rate 1gbit --mode strict-priority --boundaries 5 --dscp 1",
                 "--dscp",
+                "1gbit --mode strict-priority --boundaries 5 --dscp 1",
             ),
         ] {
-            let error = parse(&format!("on --interface eth0 {arguments}")).unwrap_err();
-            assert!(error.to_string().contains(expected), "{error}");
+            let error = parse(&format!("on --interface eth0 --rate {arguments}")).unwrap_err();
+            assert!(error.to_string().contains(named), "{error}");
             assert_eq!(error.exit_code(), 2);
         }
     }
@@ -227,9 +216,7 @@ mod tests {
     #[test]
     fn off_and_status_take_an_interface_or_none() {
         assert_eq!(parse("off"), Ok(Action::Off(None)));
-        assert_eq!(
-            parse("status --interface e0"),
-            Ok(Action::Status(Some("e0".to_owned())))
-        );
+        let of_one = Action::Status(Some("e0".to_owned()));
+        assert_eq!(parse("status --interface e0"), Ok(of_one));
     }
 }

@@ -166,37 +166,23 @@ mod tests {
     #[test]
     fn errors_say_what_would_be_right() {
         let cases: [(&str, Option<f64>, &str, &str); 8] = [
-            ("strict-priority", Some(1.0), "1", "--alpha belongs to"),
+            ("strict", Some(1.0), "1", "--alpha belongs to"),
+            ("strict", None, "2,1", "must ascend: they are bytes"),
+            ("strict", None, "", "cannot be read: they are bytes"),
+            ("strict", None, "0,5", "cannot be read"),
+            ("log", None, "1", "needs --alpha"),
+            ("log", Some(-1.0), "1", "from 0 to 1e15"),
+            ("log", Some(1.0), "1,nan", "cannot be read: they are log2"),
             (
-                "strict-priority",
-                None,
-                "2,1",
-                "must ascend: they are bytes",
-            ),
-            (
-                "strict-priority",
-                None,
-                "",
-                "cannot be read: they are bytes",
-            ),
-            ("strict-priority", None, "0,5", "cannot be read"),
-            ("log-priority", None, "1", "needs --alpha"),
-            ("log-priority", Some(-1.0), "1", "from 0 to 1e15"),
-            (
-                "log-priority",
-                Some(1.0),
-                "1,nan",
-                "cannot be read: they are log2",
-            ),
-            (
-                "log-priority",
+                "log",
                 Some(1.0),
                 "1,2,3,4,5,6,7,8",
                 "makes 9 classes; there may be 8",
             ),
         ];
         for (mode, alpha, boundaries, expected) in cases {
-            let error = Order::parse(mode, alpha, boundaries).unwrap_err();
+            let mode = format!("{mode}-priority");
+            let error = Order::parse(&mode, alpha, boundaries).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -125,10 +125,8 @@ mod tests {
 
     #[test]
     fn the_rates_that_classes_have_for_themselves_fill_the_link_and_no_more() {
-        assert_eq!(
-            shaping().own_bit(),
-            [89_300_000, 1_900_000, 1_900_000, 1_900_000]
-        );
+        let own = [89_300_000, 1_900_000, 1_900_000, 1_900_000];
+        assert_eq!(shaping().own_bit(), own);
         for classes in 2..=8 {
             let shaping = Shaping {
                 classes,
@@ -143,17 +141,13 @@ mod tests {
     fn everything_is_below_one_root() {
         let commands = shaping().commands("eth0");
         assert_eq!(commands.len(), 2 + 2 * 4);
-        assert_eq!(
-            commands[0],
-            "qdisc add dev eth0 root handle 534d: htb default 10"
-        );
+        let root = "qdisc add dev eth0 root handle 534d: htb default 10";
+        assert_eq!(commands[0], root);
         assert!(commands[1].contains("classid 534d:1 htb rate 95000000bit ceil 95000000bit"));
         assert!(commands[1..].iter().all(|one| one.contains("parent 534d:")));
         assert!(commands[8].contains("classid 534d:13 htb prio 3 rate 1900000bit"));
-        assert_eq!(
-            commands[9],
-            "qdisc add dev eth0 parent 534d:13 bfifo limit 1187500"
-        );
+        let last = "qdisc add dev eth0 parent 534d:13 bfifo limit 1187500";
+        assert_eq!(commands[9], last);
     }
 
     #[test]
@@ -169,10 +163,8 @@ mod tests {
         for wrong in [
             "", "10", "10mb", "0mbit", "-5mbit", "1tbit", "401gbit", "nanmbit",
         ] {
-            assert!(
-                parse_rate(wrong).unwrap_err().contains("950mbit"),
-                "{wrong}"
-            );
+            let error = parse_rate(wrong).unwrap_err();
+            assert!(error.contains("950mbit"), "{wrong}");
         }
     }
 }

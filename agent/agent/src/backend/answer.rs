@@ -204,6 +204,8 @@ mod tests {
             r#"{"type": "urn:sinemora:problem:report_malformed", "code": "report_malformed", "detail": "peer_keys must ascend"}"#,
         );
         let of_proxy = Some(r#"{"type": "about:blank", "code": "maintenance"}"#);
+        let revoked =
+            Some(r#"{"type": "urn:sinemora:problem:agent_revoked", "code": "agent_revoked"}"#);
         let table = [
             (204, None, "accepted"),
             (200, Some("{}"), "accepted"),
@@ -212,11 +214,7 @@ mod tests {
             (400, coded, "refused"),
             (400, None, "later"),
             (400, of_proxy, "later"),
-            (
-                401,
-                Some(r#"{"type": "urn:sinemora:problem:agent_revoked", "code": "agent_revoked"}"#),
-                "locked",
-            ),
+            (401, revoked, "locked"),
             (401, of_proxy, "later"),
             (401, None, "later"),
             (403, None, "later"),
@@ -267,10 +265,8 @@ mod tests {
         let body = r#"{"code": "invalid", "title": "Invalid", "detail": "Two fields are wrong.",
                        "errors": [{"pointer": "/windows/0/flows", "message": "too many"}, {"pointer": "/x"}]}"#;
         let text = answer(422, Some(body)).describe();
-        assert_eq!(
-            text,
-            "HTTP 422 invalid: Two fields are wrong.; /windows/0/flows too many; /x "
-        );
+        let expected = "HTTP 422 invalid: Two fields are wrong.; /windows/0/flows too many; /x ";
+        assert_eq!(text, expected);
         assert_eq!(answer(502, None).describe(), "HTTP 502");
         assert_eq!(answer(500, Some("<html>")).describe(), "HTTP 500");
         let moved = Answer {
@@ -278,25 +274,17 @@ mod tests {
             location: Some("https://b.example/".into()),
             ..Answer::default()
         };
-        assert!(
-            moved.describe().contains("set `backend`"),
-            "{}",
-            moved.describe()
-        );
+        let text = moved.describe();
+        assert!(text.contains("set `backend`"), "{text}");
     }
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
         let s = |n| Some(Duration::from_secs(n));
         assert_eq!(retry_after("120", 0), s(120));
-        assert_eq!(
-            retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_770),
-            s(7)
-        );
-        assert_eq!(
-            retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 999_999_999),
-            s(0)
-        );
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(retry_after(date, 784_111_770), s(7));
+        assert_eq!(retry_after(date, 999_999_999), s(0));
         assert_eq!(retry_after("soon", 0), None);
         assert_eq!(retry_after("-1", 0), None);
     }

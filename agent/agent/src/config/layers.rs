@@ -139,30 +139,28 @@ mod tests {
             .map(|()| layers)
     }
 
-    #[test]
-    fn an_empty_variable_is_not_set() {
+    fn variable(name: &str, value: &str) -> Result<Layers, ConfigError> {
         let mut layers = Layers::default();
         layers
-            .add_environment([("SINEMORA_AGENT_TOKEN".into(), OsString::new())])
-            .unwrap();
+            .add_environment([(name.into(), value.into())])
+            .map(|()| layers)
+    }
+
+    #[test]
+    fn an_empty_variable_is_not_set() {
+        let layers = variable("SINEMORA_AGENT_TOKEN", "").unwrap();
         assert_eq!(layers.get("token"), None);
     }
 
     #[test]
     fn typos_get_a_suggestion() {
-        let mut layers = Layers::default();
-        let error = layers
-            .add_environment([("SINEMORA_AGENT_BACKED".into(), "x".into())])
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "SINEMORA_AGENT_BACKED is not a setting; did you mean SINEMORA_AGENT_BACKEND?"
-        );
+        let error = variable("SINEMORA_AGENT_BACKED", "x").unwrap_err();
+        let expected =
+            "SINEMORA_AGENT_BACKED is not a setting; did you mean SINEMORA_AGENT_BACKEND?";
+        assert_eq!(error.to_string(), expected);
         let error = toml("event_prot = 1").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "event_prot in agent.toml is not a setting; did you mean event_port?"
-        );
+        let expected = "event_prot in agent.toml is not a setting; did you mean event_port?";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]
@@ -171,38 +169,25 @@ mod tests {
         let start = "guests in agent.toml is not a setting; the settings are backend, ";
         assert!(error.starts_with(start), "{error}");
         assert!(error.contains(", standard_clients, "), "{error}");
-        let error = Layers::default()
-            .add_environment([("SINEMORA_AGENT_GUESTS".into(), "192.0.2.0/24".into())])
+        let error = variable("SINEMORA_AGENT_GUESTS", "192.0.2.0/24")
             .unwrap_err()
             .to_string();
-        assert!(
-            error.contains(", SINEMORA_AGENT_STANDARD_CLIENTS, "),
-            "{error}"
-        );
+        let named = ", SINEMORA_AGENT_STANDARD_CLIENTS, ";
+        assert!(error.contains(named), "{error}");
     }
 
     #[test]
     fn errors_of_a_file_name_the_cause() {
-        assert!(
-            toml("name = ")
-                .unwrap_err()
-                .to_string()
-                .starts_with("agent.toml is not TOML: ")
-        );
-        assert!(
-            toml("[name]\na = 1")
-                .unwrap_err()
-                .to_string()
-                .contains("must be one value")
-        );
+        let error = toml("name = ").unwrap_err().to_string();
+        assert!(error.starts_with("agent.toml is not TOML: "), "{error}");
+        let error = toml("[name]\na = 1").unwrap_err().to_string();
+        assert!(error.contains("must be one value"), "{error}");
+        let path = Path::new("/nonexistent/agent.toml");
         let error = Layers::default()
-            .add_file(Some(Path::new("/nonexistent/agent.toml")))
-            .unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("config names /nonexistent/agent.toml, which cannot be read"),
-            "{error}"
-        );
+            .add_file(Some(path))
+            .unwrap_err()
+            .to_string();
+        let start = "config names /nonexistent/agent.toml, which cannot be read";
+        assert!(error.starts_with(start), "{error}");
     }
 }

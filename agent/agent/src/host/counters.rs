@@ -169,14 +169,10 @@ mod tests {
             ("sys/fs/cgroup/cpu.stat", "usage_usec 9\n"),
         ]);
         assert_eq!((read.processors, read.steal_ms), (Some(2), Some(210)));
-        assert_eq!(
-            (read.receive_drops, read.softirq_squeezed),
-            (Some(3), Some(31))
-        );
-        assert_eq!(
-            (read.pressure_us, read.throttled_us),
-            (Some(1_234), Some(5_070))
-        );
+        assert_eq!(read.receive_drops, Some(3));
+        assert_eq!(read.softirq_squeezed, Some(31));
+        assert_eq!(read.pressure_us, Some(1_234));
+        assert_eq!(read.throttled_us, Some(5_070));
     }
 
     #[test]
@@ -190,13 +186,11 @@ mod tests {
             ("proc/self/cgroup", "0::/c\n"),
             ("sys/fs/cgroup/c/cpu.stat", "usage_usec 9\n"),
         ]);
-        assert_eq!(
-            HostCounters {
-                groups: vec![],
-                ..broken
-            },
-            HostCounters::default()
-        );
+        let counts = HostCounters {
+            groups: vec![],
+            ..broken
+        };
+        assert_eq!(counts, HostCounters::default());
     }
 
     #[test]

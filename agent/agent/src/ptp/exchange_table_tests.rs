@@ -1,6 +1,7 @@
 use super::super::messages::{Correction, ResponseTlv};
+use super::Verdict::{Complete, Duplicate, Implausible, Late, Taken, Unsolicited};
 use super::*;
-use crate::ptp::{Receipt, Residence};
+use crate::ptp::Receipt;
 
 const US: i64 = 1_000;
 const INTERVAL: i64 = 10_000 * US;
@@ -56,7 +57,7 @@ fn pending<T>(at: RawTime, tag: T) -> PendingRequest<T> {
 /// Return when the request arrived and the Sync left in a complete exchange, ns.
 fn remote_ns(verdict: Verdict) -> (i64, i64) {
     match verdict {
-        Verdict::Complete(outbound, inbound) => (outbound.remote_ns, inbound.remote_ns),
+        Complete(outbound, inbound) => (outbound.remote_ns, inbound.remote_ns),
         other => panic!("{other:?}"),
     }
 }
@@ -68,6 +69,13 @@ fn arrival(at: RawTime) -> Arrival {
         source: TimestampSource::Kernel,
         ecn: None,
     }
+}
+
+/// Settle exchanges at `at_ns` and return their outcomes.
+fn settled(exchanges: &mut ExchangeTable<u16>, at_ns: i64) -> Vec<Outcome<u16>> {
+    let mut outcomes = Vec::new();
+    exchanges.settle(RawTime(at_ns), |outcome| outcomes.push(outcome));
+    outcomes
 }
 
 /// A client and an idealised responder, with the requests it has received.
@@ -114,7 +122,7 @@ impl Dialogue {
         assert_eq!(
             self.exchanges
                 .record_departure(tag, at, TimestampSource::Kernel),
-            Verdict::Taken
+            Taken
         );
         tag
     }
@@ -172,30 +180,22 @@ impl Dialogue {
         self.delay_resp(id, Some(rx_report));
     }
 
-    /// Return the outcomes settled at `at_s`, by request; `?` for unknown ones.
-    fn settle(&mut self, at_s: i64) -> Vec<(u16, String)> {
-        let mut outcome = Vec::new();
-        self.exchanges.settle(RawTime(at_s * 1_000_000_000), |s| {
-            let word = match (s.request_arrived, s.sync_sent, s.sync_arrived) {
-                (Some(true), Some(true), true) => "back",
-                (Some(false), Some(false), false) => "lost out",
-                (Some(true), Some(true), false) => "lost in",
-                (Some(true), None, false) => "shed?",
-                (None, None, false) => "?",
-                other => panic!("{other:?}"),
-            };
-            outcome.push((s.tag, word.to_owned()));
-        });
-        outcome
+    /// Return the outcomes settled at `at_s`; `?` for unknown ones.
+    fn settle(&mut self, at_s: i64) -> Vec<&'static str> {
+        let word = |s: Outcome<u16>| match (s.request_arrived, s.sync_sent, s.sync_arrived) {
+            (Some(true), Some(true), true) => "back",
+            (Some(false), Some(false), false) => "lost out",
+            (Some(true), Some(true), false) => "lost in",
+            (Some(true), None, false) => "shed?",
+            (None, None, false) => "?",
+            other => panic!("{other:?}"),
+        };
+        let outcomes = settled(&mut self.exchanges, at_s * 1_000_000_000);
+        outcomes.into_iter().map(word).collect()
     }
 
     fn outcomes(&mut self, at_s: i64) -> String {
-        let outcome = self.settle(at_s);
-        outcome
-            .into_iter()
-            .map(|(_, word)| word)
-            .collect::<Vec<_>>()
-            .join(", ")
+        self.settle(at_s).join(", ")
     }
 }
 
@@ -203,17 +203,17 @@ impl Dialogue {
 fn one_exchange_gives_both_directions() {
     let mut dialogue = Dialogue::of(1, 0);
     dialogue.request_arrives(0);
-    assert_eq!(dialogue.sync(0), Verdict::Taken);
-    assert_eq!(dialogue.follow_up(0), Verdict::Taken);
-    let Verdict::Complete(outbound, inbound) = dialogue.delay_resp(0, None) else {
+    assert_eq!(dialogue.sync(0), Taken);
+    assert_eq!(dialogue.follow_up(0), Taken);
+    let Complete(outbound, inbound) = dialogue.delay_resp(0, None) else {
         panic!()
     };
     assert_eq!(
         (-outbound.difference_ns(), inbound.difference_ns()),
         (100 * US, 100 * US)
     );
-    assert_eq!(dialogue.delay_resp(0, None), Verdict::Duplicate);
-    assert_eq!(dialogue.sync(0), Verdict::Duplicate);
+    assert_eq!(dialogue.delay_resp(0, None), Duplicate);
+    assert_eq!(dialogue.sync(0), Duplicate);
     assert_eq!(dialogue.outcomes(0), "");
     assert_eq!(dialogue.outcomes(2), "back");
     assert_eq!(dialogue.outcomes(2), "", "settled once");
@@ -251,21 +251,13 @@ fn impossible_times_are_counted_and_not_measured() {
         let mut dialogue = Dialogue::of(1, 0);
         dialogue.request_arrives(0);
         dialogue.sync(0);
-        dialogue.receive_response(
-            0,
-            310,
-            Body::FollowUp {
-                origin_ns: t1_us * US,
-            },
-        );
-        assert_eq!(
-            dialogue.receive_response(0, 320, delay_resp(t4_us * US)),
-            Verdict::Implausible,
-            "{t1_us} {t4_us}"
-        );
-        dialogue.exchanges.settle(RawTime(2 * DEADLINE), |s| {
+        let origin_ns = t1_us * US;
+        dialogue.receive_response(0, 310, Body::FollowUp { origin_ns });
+        let verdict = dialogue.receive_response(0, 320, delay_resp(t4_us * US));
+        assert_eq!(verdict, Implausible, "{t1_us} {t4_us}");
+        for s in settled(&mut dialogue.exchanges, 2 * DEADLINE) {
             assert_eq!((s.sync_arrived, s.outbound, s.inbound), (true, None, None));
-        });
+        }
     }
 }
 
@@ -278,7 +270,7 @@ fn the_departure_may_be_known_last() {
         dialogue
             .exchanges
             .record_departure(id, RawTime(0), TimestampSource::Kernel),
-        Verdict::Complete(..)
+        Complete(..)
     ));
 }
 
@@ -335,10 +327,7 @@ fn counts_attribute_an_outage_longer_than_the_map() {
         dialogue.response(399);
         let outcome = dialogue.settle(60);
         assert_eq!(outcome.len(), 400);
-        assert!(
-            outcome[1..399].iter().all(|(_, w)| w == word),
-            "{outcome:?}"
-        );
+        assert!(outcome[1..399].iter().all(|w| *w == word), "{outcome:?}");
     }
     let mut dialogue = Dialogue::of(400, 30);
     dialogue.response(0);
@@ -346,8 +335,8 @@ fn counts_attribute_an_outage_longer_than_the_map() {
     dialogue.response(399);
     let outcome = dialogue.settle(60);
     // Counts alone do not show which of the requests beyond the map arrived.
-    assert!(outcome[1..272].iter().all(|(_, w)| w == "?"));
-    assert!(outcome[272..399].iter().all(|(_, w)| w == "lost out"));
+    assert!(outcome[1..272].iter().all(|w| *w == "?"));
+    assert!(outcome[272..399].iter().all(|w| *w == "lost out"));
 }
 
 #[test]
@@ -358,13 +347,10 @@ fn responses_slower_than_the_next_requests_are_no_loss() {
     let rx_report = dialogue.rx_report();
     for id in (0..50).rev() {
         dialogue.follow_up(id);
-        assert!(matches!(
-            dialogue.delay_resp(id, Some(rx_report)),
-            Verdict::Taken
-        ));
-        assert!(matches!(dialogue.sync(id), Verdict::Complete(..)));
+        assert!(matches!(dialogue.delay_resp(id, Some(rx_report)), Taken));
+        assert!(matches!(dialogue.sync(id), Complete(..)));
     }
-    assert!(dialogue.settle(60).iter().all(|(_, word)| word == "back"));
+    assert!(dialogue.settle(60).iter().all(|word| *word == "back"));
 }
 
 #[test]
@@ -372,11 +358,11 @@ fn after_the_deadline_it_is_too_late() {
     let mut dialogue = Dialogue::of(2, 9);
     dialogue.request_arrives(0);
     let late = DEADLINE / US + 1;
-    assert_eq!(dialogue.receive_response(0, late, SYNC), Verdict::Late);
+    assert_eq!(dialogue.receive_response(0, late, SYNC), Late);
     dialogue.response(1);
     assert_eq!(dialogue.outcomes(5), "lost in, back");
-    assert_eq!(dialogue.sync(0), Verdict::Late);
-    assert_eq!(dialogue.sync(700), Verdict::Unsolicited);
+    assert_eq!(dialogue.sync(0), Late);
+    assert_eq!(dialogue.sync(700), Unsolicited);
 }
 
 #[test]
@@ -414,15 +400,12 @@ fn what_anyone_can_send_changes_nothing_of_a_known_responder() {
     dialogue.response(1);
     let known = dialogue.exchanges.receipt();
     dialogue.responder = 66;
-    assert_eq!(dialogue.receive_response(1, 200, SYNC), Verdict::Duplicate);
+    assert_eq!(dialogue.receive_response(1, 200, SYNC), Duplicate);
     let follow_up = Body::FollowUp { origin_ns: 1 };
-    assert_eq!(
-        dialogue.receive_response(2, 200, follow_up),
-        Verdict::Unsolicited
-    );
+    assert_eq!(dialogue.receive_response(2, 200, follow_up), Unsolicited);
     assert_eq!(dialogue.exchanges.receipt(), known);
     // A Sync for an open request may be of a new process: it gets every other request until one of both names it.
-    assert_eq!(dialogue.receive_response(2, 200, SYNC), Verdict::Taken);
+    assert_eq!(dialogue.receive_response(2, 200, SYNC), Taken);
     let mut receipts = Vec::new();
     for _ in 0..2 {
         receipts.push(dialogue.exchanges.receipt());
@@ -440,13 +423,10 @@ fn responses_to_another_client_are_unsolicited() {
     let mut dialogue = Dialogue::of(1, 0);
     let requester = PortIdentity { clock: 7, port: 2 };
     let body = delay_resp_to(requester, 0, None, None);
-    assert_eq!(
-        dialogue.receive_response(0, 100, body),
-        Verdict::Unsolicited
-    );
+    assert_eq!(dialogue.receive_response(0, 100, body), Unsolicited);
     assert_eq!(
         dialogue.receive_response(0, 100, Body::DelayReq),
-        Verdict::Unsolicited
+        Unsolicited
     );
 }
 
@@ -522,32 +502,19 @@ fn losing_at_random(request: Body) {
                 stamp: None,
                 ..arrival(at.plus(US))
             };
-            if request.body != Body::DelayReq {
-                let sync = responder
-                    .compact_resp(&response, source, (1, 1), None)
-                    .unwrap();
-                if losing && lost(12) {
-                    truth[1] += 1;
-                } else {
-                    exchanges.receive(&sync, arrival);
-                }
-            } else if losing && lost(12) {
+            let is_compact = request.body != Body::DelayReq;
+            let sync = if is_compact {
+                let message = responder.compact_resp(&response, source, (1, 1), None);
+                message.unwrap()
+            } else {
+                message(sequence_id, SYNC)
+            };
+            if losing && lost(12) {
                 truth[1] += 1;
             } else {
-                let body = Body::Sync {
-                    two_step: true,
-                    origin_ns: 1,
-                };
-                exchanges.receive(
-                    &Message {
-                        source,
-                        body,
-                        ..request
-                    },
-                    arrival,
-                );
+                exchanges.receive(&sync, arrival);
             }
-            if request.body == Body::DelayReq && (!losing || !lost(12)) {
+            if !is_compact && (!losing || !lost(12)) {
                 let message = responder
                     .delay_resp(&response, source, 1, None, None)
                     .unwrap();
@@ -581,10 +548,7 @@ fn the_sync_of_a_standard_responder_may_leave_before_the_request() {
         two_step: false,
         origin_ns: -60 * US,
     };
-    assert_eq!(
-        exchanges.receive(&message(id, sync), arrival(-10)),
-        Verdict::Taken
-    );
+    assert_eq!(exchanges.receive(&message(id, sync), arrival(-10)), Taken);
     let verdict = exchanges.receive(&message(id, delay_resp(40 * US)), arrival(90));
     assert_eq!(remote_ns(verdict), (40 * US, -60 * US));
 }
@@ -603,13 +567,8 @@ fn what_switches_say_they_held_is_part_of_the_delay_and_counted_apart() {
     ] {
         let mut exchanges = ExchangeTable::new(REQUESTER);
         let id = standard(&mut exchanges);
-        let bodies = [
-            delay_resp(1_400 * US),
-            SYNC,
-            Body::FollowUp {
-                origin_ns: 600 * US,
-            },
-        ];
+        let origin_ns = 600 * US;
+        let bodies = [delay_resp(1_400 * US), SYNC, Body::FollowUp { origin_ns }];
         exchanges.record_departure(id, RawTime(1_000 * US), TimestampSource::Kernel);
         for (body, correction_us) in bodies.into_iter().zip(corrections_us) {
             let message = Message {
@@ -618,17 +577,12 @@ fn what_switches_say_they_held_is_part_of_the_delay_and_counted_apart() {
             };
             exchanges.receive(&message, arrival(RawTime(1_000 * US)));
         }
-        let mut outcomes = Vec::new();
-        exchanges.settle(RawTime(i64::MAX), |outcome| outcomes.push(outcome));
-        let outcome = outcomes[0];
+        let outcome = settled(&mut exchanges, i64::MAX)[0];
         let (outbound, inbound) = (outcome.outbound.unwrap(), outcome.inbound.unwrap());
         assert_eq!(outbound.remote_ns - outbound.local.0, 400 * US);
         assert_eq!(inbound.local.0 - inbound.remote_ns, 400 * US);
-        let Residence {
-            outbound_ns,
-            inbound_ns,
-        } = outcome.residence;
-        assert_eq!((outbound_ns / US, inbound_ns / US), expected_us);
+        let held = outcome.residence;
+        assert_eq!((held.outbound_ns / US, held.inbound_ns / US), expected_us);
     }
 }
 
@@ -637,27 +591,25 @@ fn an_unanswered_request_to_a_standard_responder_is_settled_at_its_deadline() {
     let mut exchanges = ExchangeTable::new(REQUESTER);
     let id = standard(&mut exchanges);
     exchanges.receive(&message(id, SYNC), arrival(RawTime(0)));
-    let mut outcome = Vec::new();
-    exchanges.settle(RawTime(DEADLINE), |s| outcome.push(s));
-    assert_eq!(outcome.len(), 1);
-    let s = &outcome[0];
-    assert_eq!(
-        (s.request_arrived, s.answered, s.sync_sent),
-        (None, false, Some(true))
-    );
+    let outcomes = settled(&mut exchanges, DEADLINE);
+    let [s] = &outcomes[..] else {
+        panic!("{outcomes:?}")
+    };
+    assert_eq!((s.request_arrived, s.sync_sent), (None, Some(true)));
+    assert!(!s.answered);
 }
 
 #[test]
 fn a_delay_resp_with_t1_needs_no_follow_up() {
     let mut dialogue = Dialogue::of(1, 1);
     dialogue.request_arrives(0);
-    assert_eq!(dialogue.receive_response(0, 100, SYNC), Verdict::Taken);
+    assert_eq!(dialogue.receive_response(0, 100, SYNC), Taken);
     let rx_report = Some(dialogue.rx_report());
     let joint = delay_resp_to(REQUESTER, 40 * US, rx_report, Some(60 * US));
     let verdict = dialogue.receive_response(0, 110, joint);
     assert_eq!(remote_ns(verdict), (40 * US, 60 * US));
     let late = Body::FollowUp { origin_ns: 60 * US };
-    assert_eq!(dialogue.receive_response(0, 120, late), Verdict::Duplicate);
+    assert_eq!(dialogue.receive_response(0, 120, late), Duplicate);
 }
 
 /// Return the body of a compact response, sent 60 us after its request was, which arrived after 40 us.
@@ -677,19 +629,16 @@ fn a_compact_response_is_complete_with_t1_of_a_later_one() {
     let mut dialogue = Dialogue::of(1, 1);
     dialogue.request_arrives(0);
     let body = compact_resp(&dialogue, 0, REQUESTER);
-    assert_eq!(dialogue.receive_response(0, 100, body), Verdict::Taken);
-    assert_eq!(dialogue.receive_response(0, 100, body), Verdict::Duplicate);
+    assert_eq!(dialogue.receive_response(0, 100, body), Taken);
+    assert_eq!(dialogue.receive_response(0, 100, body), Duplicate);
     let verdict = dialogue.exchanges.record_sync_departure(0, 60 * US);
     assert_eq!(remote_ns(verdict), (40 * US, 60 * US));
     assert_eq!(
         dialogue.exchanges.record_sync_departure(0, 60 * US),
-        Verdict::Duplicate
+        Duplicate
     );
     assert_eq!(dialogue.outcomes(2), "back");
-    assert_eq!(
-        dialogue.exchanges.record_sync_departure(0, 60 * US),
-        Verdict::Late
-    );
+    assert_eq!(dialogue.exchanges.record_sync_departure(0, 60 * US), Late);
 }
 
 #[test]
@@ -706,25 +655,19 @@ fn a_compact_response_waits_for_its_t1_beyond_the_deadline() {
             .t1_deadline = t1_deadline;
         dialogue.request_arrives(0);
         let body = compact_resp(&dialogue, 0, REQUESTER);
-        assert_eq!(dialogue.receive_response(0, 100, body), Verdict::Taken);
-        let mut outcome = Vec::new();
-        let mut settle = |exchanges: &mut ExchangeTable<u16>, at: RawTime| {
-            exchanges.settle(at, |s| outcome.push((s.answered, s.inbound.is_some())));
-            outcome.clone()
-        };
+        assert_eq!(dialogue.receive_response(0, 100, body), Taken);
         // The next response takes as long to arrive as this one did.
-        let last = t1_deadline.plus(100 * US);
-        assert_eq!(settle(&mut dialogue.exchanges, last.plus(-1)), []);
+        let last = t1_deadline.plus(100 * US).0;
+        assert_eq!(settled(&mut dialogue.exchanges, last - 1).len(), 0);
+        let mut settled_at = last;
         if t1_follows {
             let verdict = dialogue.exchanges.record_sync_departure(0, 60 * US);
-            assert!(matches!(verdict, Verdict::Complete(..)), "{verdict:?}");
-            assert_eq!(
-                settle(&mut dialogue.exchanges, last.plus(-1)),
-                [(true, true)]
-            );
-        } else {
-            assert_eq!(settle(&mut dialogue.exchanges, last), [(true, false)]);
+            assert!(matches!(verdict, Complete(..)), "{verdict:?}");
+            settled_at -= 1;
         }
+        let outcome = settled(&mut dialogue.exchanges, settled_at)[0];
+        assert!(outcome.answered);
+        assert_eq!(outcome.inbound.is_some(), t1_follows);
     }
 }
 
@@ -742,9 +685,7 @@ fn second_answered_twice(
     for us in [100, 130] {
         exchanges.receive(&message(1, answer), arrival(RawTime(us * US)));
     }
-    let mut outcomes = Vec::new();
-    exchanges.settle(RawTime(2 * DEADLINE), |outcome| outcomes.push(outcome));
-    outcomes
+    settled(&mut exchanges, 2 * DEADLINE)
 }
 
 #[test]

@@ -16,6 +16,16 @@ fn address(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
+/// Let a request of a port identity arrive.
+fn receive(
+    responder: &mut Responder,
+    from: &str,
+    (port, sequence_id): (u16, u16),
+) -> Result<Response, Refusal> {
+    let request = request(port, sequence_id);
+    responder.handle_request(&request, address(from), Receipt::Proven, NOW)
+}
+
 fn responder() -> Responder {
     let mut responder = Responder::default();
     let peers = [
@@ -28,13 +38,9 @@ fn responder() -> Responder {
 
 /// Feed sequence ids and return the reception report of the last response.
 fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
-    let (mut responder, client) = (responder(), address("10.0.0.1:319"));
-    let mut last = None;
-    for (i, &sequence_id) in sequence_ids.iter().enumerate() {
-        let now = RawTime(i as i64 * 10_000_000);
-        if let Ok(response) =
-            responder.handle_request(&request(1, sequence_id), client, Receipt::Proven, now)
-        {
+    let (mut responder, mut last) = (responder(), None);
+    for &sequence_id in sequence_ids {
+        if let Ok(response) = receive(&mut responder, "10.0.0.1:319", (1, sequence_id)) {
             responder.count_sync(&response);
             last = Some(response);
         }
@@ -43,14 +49,7 @@ fn rx_report_after(sequence_ids: &[u16]) -> RxReportTlv {
 }
 
 fn ask(responder: &mut Responder, port: u16, sequence_id: u16) -> Response {
-    responder
-        .handle_request(
-            &request(port, sequence_id),
-            address("10.0.0.1:319"),
-            Receipt::Proven,
-            NOW,
-        )
-        .unwrap()
+    receive(responder, "10.0.0.1:319", (port, sequence_id)).unwrap()
 }
 
 /// Return the reception report of a response.
@@ -67,19 +66,18 @@ fn rx_report_of(responder: &mut Responder, response: &Response) -> RxReportTlv {
 fn only_peers_of_the_plan_are_answered() {
     let mut responder = responder();
     let ask = |responder: &mut Responder, from: &str| {
-        responder.handle_request(&request(1, 1), address(from), Receipt::Proven, NOW)
+        let response = receive(responder, from, (1, 1));
+        response.map(|response| (response.client, response.general()))
     };
     assert_eq!(ask(&mut responder, "10.0.0.3:319"), Err(Refusal::Stranger));
-    assert_eq!(
-        ask(&mut responder, "10.0.0.1:319").unwrap().general(),
-        address("10.0.0.1:320")
-    );
     // Another source port of a peer is another flow of it.
-    let response = ask(&mut responder, "10.0.0.2:40000").unwrap();
-    assert_eq!(
-        (response.client, response.general()),
-        (address("10.0.0.2:40000"), address("10.0.0.2:5320"))
-    );
+    for [from, general] in [
+        ["10.0.0.1:319", "10.0.0.1:320"],
+        ["10.0.0.2:40000", "10.0.0.2:5320"],
+    ] {
+        let expected = (address(from), address(general));
+        assert_eq!(ask(&mut responder, from), Ok(expected));
+    }
     responder.set_peers([(address("10.0.0.2:5319"), 5320, 6)].into_iter(), NOW);
     assert_eq!(ask(&mut responder, "10.0.0.1:319"), Err(Refusal::Stranger));
 }
@@ -88,22 +86,16 @@ fn only_peers_of_the_plan_are_answered() {
 #[test]
 fn flows_belong_to_the_port_identity_and_share_its_counts() {
     let mut responder = Responder::default();
-    let peers = ["10.0.0.1:319", "10.0.0.1:5319"].map(address);
-    let ports = peers.into_iter().zip([320, 5320]);
-    responder.set_peers(ports.map(|(at, general)| (at, general, 0)), NOW);
-    let flow = address("10.0.0.1:40000");
-    let unknown = responder.handle_request(&request(3, 8), flow, Receipt::Proven, NOW);
+    let peers = [("10.0.0.1:319", 320), ("10.0.0.1:5319", 5320)];
+    let peers = peers.map(|(at, general)| (address(at), general, 0));
+    responder.set_peers(peers.into_iter(), NOW);
+    let flow = "10.0.0.1:40000";
+    let unknown = receive(&mut responder, flow, (3, 8));
     assert_eq!(unknown, Err(Refusal::Stranger));
-    responder
-        .handle_request(&request(3, 9), peers[1], Receipt::Proven, NOW)
-        .unwrap();
-    let response = responder
-        .handle_request(&request(3, 10), flow, Receipt::Proven, NOW)
-        .unwrap();
-    assert_eq!(
-        (response.client, response.general()),
-        (flow, address("10.0.0.1:5320"))
-    );
+    receive(&mut responder, "10.0.0.1:5319", (3, 9)).unwrap();
+    let response = receive(&mut responder, flow, (3, 10)).unwrap();
+    assert_eq!(response.client, address(flow));
+    assert_eq!(response.general(), address("10.0.0.1:5320"));
     responder.count_sync(&response);
     let rx_report = rx_report_of(&mut responder, &response);
     assert_eq!(
@@ -142,13 +134,9 @@ fn reports_exactly_the_requests_that_arrived() {
 #[test]
 fn sequence_ids_run_over() {
     let rx_report = rx_report_after(&[65_534, 65_535, 1]);
-    let arrived: Vec<_> = [65_533, 65_534, 65_535, 0, 1, 2]
-        .map(|id| rx_report.arrived(id))
-        .into();
-    assert_eq!(
-        arrived,
-        [None, Some(true), Some(true), Some(false), Some(true), None]
-    );
+    let arrived = [65_533, 65_534, 65_535, 0, 1, 2].map(|id| rx_report.arrived(id));
+    let (yes, no) = (Some(true), Some(false));
+    assert_eq!(arrived, [None, yes, yes, no, yes, None]);
 }
 
 #[test]
@@ -195,14 +183,9 @@ fn responses_are_limited_to_the_largest_rate_of_a_mesh() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));
     let answered = (0..20_000)
         .filter(|&i| {
-            responder
-                .handle_request(
-                    &request(1, i),
-                    client,
-                    Receipt::Proven,
-                    RawTime(i64::from(i) * 50_000),
-                )
-                .is_ok()
+            let now = RawTime(i64::from(i) * 50_000);
+            let response = responder.handle_request(&request(1, i), client, Receipt::Proven, now);
+            response.is_ok()
         })
         .count();
     assert!((2048..=4100).contains(&answered), "{answered} in a second");

@@ -22,6 +22,60 @@ fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
     }
 }
 
+/// A socket that sends with timestamps, and the one that it sends to.
+struct Way {
+    sender: Socket,
+    receiver: Socket,
+    transmitter: Transmitter<u32>,
+    map: ClockMap,
+}
+
+impl Way {
+    fn new(from: &str, stamps: Stamps, to: &str) -> Self {
+        let sender = bind(from, stamps);
+        Self {
+            receiver: bind(to, Stamps::Received),
+            transmitter: Transmitter::new(&sender),
+            map: ClockMap::new(cross_timestamp()),
+            sender,
+        }
+    }
+
+    /// Return a way on loopback whose departures the kernel stamps.
+    fn stamped() -> Self {
+        Self::new("127.0.0.1:0", Stamps::SentAndReceived, "127.0.0.1:0")
+    }
+
+    fn packets(&self, tokens: impl IntoIterator<Item = u32>) -> Vec<Outgoing<u32>> {
+        let to = self.receiver.local();
+        tokens
+            .into_iter()
+            .map(|token| outgoing(to, token))
+            .collect()
+    }
+
+    fn send(&mut self, packets: &[Outgoing<u32>]) {
+        self.transmitter
+            .send(&self.sender, packets, &self.map, |_, left| left.unwrap())
+            .unwrap();
+    }
+
+    fn collect(&mut self) {
+        self.transmitter.collect(&self.sender, &self.map).unwrap();
+    }
+
+    /// Send packets and return their departures.
+    fn departures(&mut self, packets: &[Outgoing<u32>]) -> Vec<DepartureTimestamp<u32>> {
+        self.send(packets);
+        self.collect();
+        self.transmitter.take_departures().collect()
+    }
+
+    fn received(&mut self, count: usize) -> Vec<(u32, SocketAddr, Option<RealTime>)> {
+        received(&mut self.receiver, &self.sender, count)
+    }
+}
+
 /// Return the packets that have reached `socket`; waits up to a few seconds for `count` of them.
 fn received(
     socket: &mut Socket,
@@ -49,50 +103,34 @@ fn received(
 
 /// Send `tokens` from one socket to another, and return when each left and arrived.
 fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTime, RawTime)> {
-    let sender = bind(from, Stamps::SentAndReceived);
-    let mut receiver = bind(to, Stamps::Received);
-    let mut transmitter = Transmitter::new(&sender);
-    let map = ClockMap::new(cross_timestamp());
+    let mut way = Way::new(from, Stamps::SentAndReceived, to);
     // The kernel switches receive stamps on for the whole machine, a moment after the first socket asks for them.
     let stamped = (0..1000).any(|_| {
-        let warm_up = [outgoing(receiver.local(), 0)];
-        transmitter
-            .send(&sender, &warm_up, &map, |_, _| {})
-            .unwrap();
-        let stamped = received(&mut receiver, &sender, 1)[0].2.is_some();
+        way.send(&way.packets([0]));
+        let stamped = way.received(1)[0].2.is_some();
         // A worker of the kernel does so, which on a busy machine has to wait.
         std::thread::sleep(Duration::from_millis(if stamped { 0 } else { 5 }));
         stamped
     });
     assert!(stamped);
-    transmitter.collect(&sender, &map).unwrap();
-    transmitter.take_departures();
-    let packets: Vec<_> = tokens
-        .map(|token| outgoing(receiver.local(), token))
-        .collect();
-    transmitter
-        .send(&sender, &packets, &map, |_, left| left.unwrap())
-        .unwrap();
+    way.collect();
+    way.transmitter.take_departures();
+    let packets = way.packets(tokens);
+    way.send(&packets);
     for _ in 0..20 {
-        wait(std::iter::once(&sender), Duration::from_millis(10)).unwrap();
-        transmitter.collect(&sender, &map).unwrap();
+        wait(std::iter::once(&way.sender), Duration::from_millis(10)).unwrap();
+        way.collect();
     }
-    let departed: Vec<_> = transmitter.take_departures().collect();
-    let arrived = received(&mut receiver, &sender, packets.len());
+    let departed: Vec<_> = way.transmitter.take_departures().collect();
+    let arrived = way.received(packets.len());
     assert_eq!(arrived.len(), packets.len());
     arrived
         .into_iter()
         .map(|(token, origin, stamp)| {
-            assert_eq!(origin, sender.local());
-            let departure = departed
-                .iter()
-                .find(|d| d.token == token)
-                .and_then(|d| d.stamp);
-            (
-                token,
-                departure.unwrap().at,
-                map.raw(stamp.unwrap()).unwrap(),
-            )
+            assert_eq!(origin, way.sender.local());
+            let departure = departed.iter().find(|d| d.token == token).unwrap();
+            let left = departure.stamp.unwrap().at;
+            (token, left, way.map.raw(stamp.unwrap()).unwrap())
         })
         .collect()
 }
@@ -111,22 +149,14 @@ fn every_departure_and_arrival_is_stamped_by_the_kernel() {
 
 #[test]
 fn a_socket_that_asks_a_card_gets_the_kernels_timestamps_where_there_is_none() {
-    let (sender, receiver) = (
-        bind("127.0.0.1:0", Stamps::SentAndReceived),
-        bind("127.0.0.1:0", Stamps::Received),
-    );
-    let mut transmitter = Transmitter::new(&sender);
+    let mut way = Way::stamped();
     let clocks = StampClocks::new(cross_timestamp(), None);
     for asks in [true, false, true] {
-        sender.ask_card(asks);
-        transmitter.renumber(&sender).unwrap();
-        let packets = [outgoing(receiver.local(), 1), outgoing(receiver.local(), 2)];
-        transmitter
-            .send(&sender, &packets, &clocks, |_, left| left.unwrap())
-            .unwrap();
-        transmitter.collect(&sender, &clocks).unwrap();
-        let departed: Vec<_> = transmitter
-            .take_departures()
+        way.sender.ask_card(asks);
+        way.transmitter.renumber(&way.sender).unwrap();
+        way.send(&way.packets([1, 2]));
+        way.transmitter.collect(&way.sender, &clocks).unwrap();
+        let departed: Vec<_> = (way.transmitter.take_departures())
             .map(|departure| (departure.token, departure.stamp.unwrap().source))
             .collect();
         let expected = [1, 2].map(|token| (token, TimestampSource::Kernel));
@@ -164,96 +194,67 @@ fn the_reply_comes_from_the_address_that_was_asked() {
 
 #[test]
 fn a_refused_packet_neither_stops_the_others_nor_shifts_their_stamps() {
-    let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
-    let mut receiver = bind("127.0.0.1:0", Stamps::Received);
-    let mut transmitter = Transmitter::new(&sender);
-    let map = ClockMap::new(cross_timestamp());
+    let mut way = Way::stamped();
     // A loopback address has no route to other machines.
     let nowhere: SocketAddr = "192.0.2.1:319".parse().unwrap();
-    let good = receiver.local();
+    let good = way.receiver.local();
+    let six = [good, nowhere, good, good, nowhere, good];
+    let packets: Vec<_> = (0..).zip(six).map(|(n, to)| outgoing(to, n)).collect();
+    let batch = [good, nowhere, good].map(|to| outgoing(to, 9));
     let mut left = Vec::new();
-    for (i, to) in [good, nowhere, good, good, nowhere, good]
-        .into_iter()
-        .enumerate()
-    {
-        let packet = outgoing(to, i as u32);
-        transmitter
-            .send(&sender, &[packet], &map, |p, l| {
-                left.push((p.token, l.is_ok()));
-            })
+    for packets in packets.chunks(1).chain([&batch[..]]) {
+        way.transmitter
+            .send(&way.sender, packets, &way.map, |_, l| left.push(l.is_ok()))
             .unwrap();
     }
-    let batch = [good, nowhere, good].map(|to| outgoing(to, 9));
-    transmitter
-        .send(&sender, &batch, &map, |p, l| {
-            left.push((p.token, l.is_ok()));
-        })
-        .unwrap();
-    let words: Vec<_> = left.iter().map(|(_, l)| *l).collect();
-    assert_eq!(
-        words,
-        [true, false, true, true, false, true, true, false, true]
-    );
-    transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
-    let stamped: Vec<_> = transmitter
-        .take_departures()
+    let expected = [true, false, true, true, false, true, true, false, true];
+    assert_eq!(left, expected);
+    let late = raw_now().plus(2 * PATIENCE_NS);
+    way.transmitter.expire(late);
+    let stamped: Vec<_> = (way.transmitter.take_departures())
         .filter(|d| d.stamp.is_some())
         .map(|d| d.token)
         .collect();
     assert_eq!(stamped, [0, 2, 3, 5, 9, 9]);
-    assert_eq!(received(&mut receiver, &sender, 6).len(), 6);
-    assert!(transmitter.kernel_stamps());
+    assert_eq!(way.received(6).len(), 6);
+    assert!(way.transmitter.kernel_stamps());
 }
 
 #[test]
 fn without_stamps_from_the_kernel_it_takes_its_own() {
     // A socket that was not asked for stamps of departures never gives one.
-    let sender = bind("127.0.0.1:0", Stamps::Received);
-    let to = bind("127.0.0.1:0", Stamps::Received).local();
-    let mut transmitter = Transmitter::new(&sender);
-    assert!(!transmitter.kernel_stamps());
-    let map = ClockMap::new(cross_timestamp());
-    transmitter
-        .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
-        .unwrap();
-    let own = transmitter.take_departures().next().unwrap().stamp.unwrap();
+    let mut way = Way::new("127.0.0.1:0", Stamps::Received, "127.0.0.1:0");
+    assert!(!way.transmitter.kernel_stamps());
+    let packets = way.packets([7]);
+    way.send(&packets);
+    let own = way.transmitter.take_departures().next().unwrap();
+    let own = own.stamp.unwrap();
     assert!(raw_now().since(own.at) >= 0);
     assert_eq!(own.source, TimestampSource::User);
 
     // And a kernel that accepts the request but never delivers is found out.
-    transmitter.kernel_stamps = true;
+    way.transmitter.kernel_stamps = true;
     for round in 0..GIVE_UP {
-        assert!(transmitter.kernel_stamps(), "{round}");
-        transmitter
-            .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
-            .unwrap();
-        transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
-        assert_eq!(transmitter.take_departures().next().unwrap().stamp, None);
+        assert!(way.transmitter.kernel_stamps(), "{round}");
+        way.send(&packets);
+        way.transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
+        let lost = way.transmitter.take_departures().next().unwrap();
+        assert_eq!(lost.stamp, None);
     }
-    assert!(!transmitter.kernel_stamps());
-    assert_eq!(transmitter.missing(), GIVE_UP);
+    assert!(!way.transmitter.kernel_stamps());
+    assert_eq!(way.transmitter.missing(), GIVE_UP);
 }
 
 #[test]
 fn a_packet_that_asks_gets_the_time_at_the_packet_scheduler_and_others_do_not() {
-    let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
-    let to = bind("127.0.0.1:0", Stamps::Received).local();
-    let mut transmitter = Transmitter::new(&sender);
-    let map = ClockMap::new(cross_timestamp());
+    let mut way = Way::stamped();
+    let mut packets = way.packets(1..=3);
+    packets[1].asks_schedule = true;
     for stamps in [true, false] {
         if !stamps {
-            sender.disable_schedule_stamps();
+            way.sender.disable_schedule_stamps();
         }
-        let asking = Outgoing {
-            asks_schedule: true,
-            ..outgoing(to, 2)
-        };
-        let packets = [outgoing(to, 1), asking, outgoing(to, 3)];
-        transmitter
-            .send(&sender, &packets, &map, |_, left| left.unwrap())
-            .unwrap();
-        transmitter.collect(&sender, &map).unwrap();
-        let departed: Vec<_> = transmitter.take_departures().collect();
+        let departed = way.departures(&packets);
         assert_eq!(departed.len(), 3);
         for departure in departed {
             let asked = stamps && departure.token == 2;
@@ -267,34 +268,24 @@ fn a_packet_that_asks_gets_the_time_at_the_packet_scheduler_and_others_do_not() 
 
 #[test]
 fn the_kernels_timestamps_are_used_again_once_they_come() {
-    let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
-    let to = bind("127.0.0.1:0", Stamps::Received).local();
-    let mut transmitter = Transmitter::new(&sender);
-    let map = ClockMap::new(cross_timestamp());
-    let sources = |transmitter: &mut Transmitter<u32>| {
-        let packets = [outgoing(to, 7), outgoing(to, 8)];
-        transmitter
-            .send(&sender, &packets, &map, |_, _| {})
-            .unwrap();
-        transmitter.collect(&sender, &map).unwrap();
-        let departed = transmitter.take_departures();
-        let stamps: Vec<_> = departed.map(|d| d.stamp.unwrap().source).collect();
-        stamps
+    let mut way = Way::stamped();
+    let sources = |way: &mut Way| {
+        let departed = way.departures(&way.packets([7, 8]));
+        [0, 1].map(|nth| departed[nth].stamp.unwrap().source)
     };
     use TimestampSource::{Kernel, User};
-    transmitter.kernel_stamps = false;
+    way.transmitter.kernel_stamps = false;
     for _ in 0..RECOVERED {
         // The timestamps of others wait before the one that is looked for.
-        transmitter.watched.0 = raw_now();
-        let others: Vec<_> = (0..12).map(|token| outgoing(to, token)).collect();
-        transmitter.send(&sender, &others, &map, |_, _| {}).unwrap();
-        drop(transmitter.take_departures());
+        way.transmitter.watched.0 = raw_now();
+        way.send(&way.packets(0..12));
+        drop(way.transmitter.take_departures());
         // Each look is as late after the one before as in a second's time.
-        transmitter.watched.0 = RawTime(i64::MIN);
-        assert_eq!(sources(&mut transmitter), [User, User]);
+        way.transmitter.watched.0 = RawTime(i64::MIN);
+        assert_eq!(sources(&mut way), [User, User]);
     }
-    assert!(transmitter.kernel_stamps());
-    assert_eq!(sources(&mut transmitter), [Kernel, Kernel]);
+    assert!(way.transmitter.kernel_stamps());
+    assert_eq!(sources(&mut way), [Kernel, Kernel]);
 }
 
 #[test]

@@ -116,21 +116,14 @@ mod tests {
             directions.map(|columns| columns.unwrap().min_ns).concat()
         };
         let near = |ours: &[i64], theirs: &[i64]| {
-            let pairs = ours.iter().zip(theirs);
-            ours.len() == theirs.len() && pairs.into_iter().all(|(a, b)| (a - b).abs() < 1_000)
+            let mut pairs = ours.iter().zip(theirs);
+            ours.len() == theirs.len() && pairs.all(|(a, b)| (a - b).abs() < 1_000)
         };
         assert!(near(&shortest(&window), &shortest(golden)), "{window:?}");
-        let offsets_ns = &window.offset_from_peer_ns;
-        assert!(
-            near(offsets_ns, &golden.offset_from_peer_ns),
-            "{offsets_ns:?}"
-        );
-        assert!(
-            window
-                .skew_from_peer_ppb
-                .iter()
-                .all(|skew| skew.abs() < 100)
-        );
+        let [ours, theirs] = [&window, golden].map(|window| &window.offset_from_peer_ns);
+        assert!(near(ours, theirs), "{ours:?}");
+        let mut skews = window.skew_from_peer_ppb.iter();
+        assert!(skews.all(|skew| skew.abs() < 100));
         assert!(window.offset_error_ns.iter().all(|error| *error < 10_000));
     }
 

@@ -107,25 +107,17 @@ mod tests {
     #[test]
     fn each_direction_is_compared_by_its_own_times() {
         let first = [10, 1_000, 2_000, 90];
-        assert_eq!(
-            compared(first, [11, 1_001, 2_001, 91]),
-            (Some(false), Some(false))
-        );
-        // The second request overtook the first, so its Sync left and came first, in order.
-        assert_eq!(
-            compared(first, [11, 999, 1_999, 89]),
-            (Some(true), Some(false))
-        );
-        // The second Sync overtook the first.
-        assert_eq!(
-            compared(first, [11, 1_001, 2_001, 89]),
-            (Some(false), Some(true))
-        );
-        // Both directions.
-        assert_eq!(
-            compared(first, [11, 999, 1_999, 91]),
-            (Some(true), Some(true))
-        );
+        for (second, outbound, inbound) in [
+            ([11, 1_001, 2_001, 91], false, false),
+            // The second request overtook the first, so its Sync left and came first, in order.
+            ([11, 999, 1_999, 89], true, false),
+            // The second Sync overtook the first.
+            ([11, 1_001, 2_001, 89], false, true),
+            // Both directions.
+            ([11, 999, 1_999, 91], true, true),
+        ] {
+            assert_eq!(compared(first, second), (Some(outbound), Some(inbound)));
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::fetch::Fetcher;
 use super::index::{self, Entry, Manifests, read_artifact};
 use super::manifest::{Block, decode, root};
 use super::missing::Missing;
+use super::peer_client::PeerClient;
 use super::rate::RateLimit;
 use super::server::{BlockServer, Shared};
 use super::store::BlockStore;
@@ -187,10 +188,8 @@ fn peers_that_hold_nothing_make_room_for_one_that_does() {
     let fetcher = fetcher(folder.path(), addresses, backend(Vec::new()));
     fetcher.fetch(&entry, &|| true);
     assert_eq!(report(&fetcher).sources["8"], 30 * 20_000);
-    assert!(
-        !fetcher.avoided.lock().unwrap().contains_key(&9),
-        "it was not asked"
-    );
+    let avoided = fetcher.avoided.lock().unwrap();
+    assert!(!avoided.contains_key(&9), "it was not asked");
 }
 
 /// Answer every request for a block with bytes that are not its own.
@@ -231,12 +230,8 @@ fn a_corrupt_block_is_never_accepted_and_its_peer_is_named_and_avoided() {
     let liar = lying_peer(2, 40);
     let fetcher = fetcher(folder.path(), vec![liar.clone()], backend(Vec::new()));
     let is_caught = || {
-        fetcher
-            .reports
-            .lock()
-            .unwrap()
-            .get(ID)
-            .is_some_and(|one| !one.corrupt.is_empty())
+        let reports = fetcher.reports.lock().unwrap();
+        reports.get(ID).is_some_and(|one| !one.corrupt.is_empty())
     };
     fetcher.fetch(&entry, &|| !is_caught());
     *fetcher.peers.lock().unwrap() = vec![liar, honest.address];
@@ -279,31 +274,29 @@ fn nobody_fetches_without_a_valid_token() {
     let (parts, entry) = artifact(4);
     let source = peer(2, &entry, &parts, |_| true);
     let bitmap = |address: &PeerAddress, vm_key: u32| {
-        super::peer_client::PeerClient::connect(address, vm_key).and_then(|mut client| {
+        PeerClient::connect(address, vm_key).and_then(|mut client| {
             client.request_bitmap(&index::uuid(ID).unwrap())?;
             client.receive_bitmap(4)
         })
     };
+    let until = |expires_s: u64, key: [u8; 32]| PeerAddress {
+        token: hex(&access::token(&key, 1, expires_s)),
+        expires_s,
+        ..source.address.clone()
+    };
     assert_eq!(bitmap(&source.address, 1).unwrap(), vec![true; 4]);
-    let mut of_another = source.address.clone();
-    of_another.token = hex(&access::token(&[8; 32], 1, of_another.expires_s));
+    let now_s = super::server::now_s();
     let mut prolonged = source.address.clone();
     prolonged.expires_s += 1;
-    let mut expired = source.address.clone();
-    expired.expires_s = super::server::now_s() - 1;
-    expired.token = hex(&access::token(&KEY, 1, expired.expires_s));
     for (address, vm_key) in [
-        (&of_another, 1),
+        (&until(now_s + 60, [8; 32]), 1),
         (&prolonged, 1),
-        (&expired, 1),
+        (&until(now_s - 1, KEY), 1),
         (&source.address, 9),
     ] {
         assert!(bitmap(address, vm_key).is_err());
     }
-    let mut brief = source.address;
-    brief.expires_s = super::server::now_s() + 2;
-    brief.token = hex(&access::token(&KEY, 1, brief.expires_s));
-    let mut client = super::peer_client::PeerClient::connect(&brief, 1).unwrap();
+    let mut client = PeerClient::connect(&until(now_s + 2, KEY), 1).unwrap();
     std::thread::sleep(Duration::from_secs(3));
     let asked = client.request_bitmap(&index::uuid(ID).unwrap());
     assert!(asked.and_then(|()| client.receive_bitmap(4)).is_err());
@@ -356,22 +349,18 @@ fn the_root_is_that_of_the_backend() {
             size: u32::from(n) + 1,
         })
         .collect();
-    let roots: Vec<String> = [0, 1, 2, 5]
-        .iter()
-        .map(|n| hex(&root(&blocks[..*n]))[..16].to_owned())
-        .collect();
-    assert_eq!(roots, ROOTS);
+    for (count, expected) in [
+        (0, "e3b0c44298fc1c14"),
+        (1, "91db3e51519f0975"),
+        (2, "c10ad0293b678fcb"),
+        (5, "8ab942a4c29579fd"),
+    ] {
+        assert_eq!(hex(&root(&blocks[..count]))[..16], *expected);
+    }
     let token = access::token(&KEY, 1, 1_700_000_000);
-    assert_eq!(hex(&access::proof(&token, &[9; 16]))[..16], *PROOF);
+    let proof = hex(&access::proof(&token, &[9; 16]));
+    assert_eq!(proof[..16], *"ce024fc353d6c610");
 }
-
-const ROOTS: [&str; 4] = [
-    "e3b0c44298fc1c14",
-    "91db3e51519f0975",
-    "c10ad0293b678fcb",
-    "8ab942a4c29579fd",
-];
-const PROOF: &str = "ce024fc353d6c610";
 
 #[test]
 fn reading_begins_before_the_last_block() {
@@ -397,19 +386,10 @@ fn reading_begins_before_the_last_block() {
     reader.read_to_end(&mut rest).unwrap();
     assert_eq!(rest, parts[1..].concat());
     assert_eq!(reading.join().unwrap().unwrap(), 6 * 20_000);
-    let error = read_artifact(
-        folder.path(),
-        "other",
-        None,
-        Duration::ZERO,
-        &mut Vec::new(),
-    );
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .contains("this agent has image 1")
-    );
+    let path = folder.path();
+    let other = read_artifact(path, "other", None, Duration::ZERO, &mut Vec::new());
+    let error = other.unwrap_err().to_string();
+    assert!(error.contains("this agent has image 1"), "{error}");
 }
 
 #[test]
@@ -435,11 +415,9 @@ fn the_rate_is_kept() {
     for _ in 0..400 {
         rate.pass(piece);
     }
+    // 2 MB at 10 MB/s: late timers are made up for.
     let took = since.elapsed().as_secs_f64();
-    assert!(
-        (0.195..0.4).contains(&took),
-        "2 MB at 10 MB/s took {took} s: late timers are made up for"
-    );
+    assert!((0.195..0.4).contains(&took), "{took} s");
 }
 
 #[test]
@@ -449,23 +427,16 @@ fn blocks_without_a_nearer_holder_are_preferred_and_late_ones_asked_for_again() 
     let now = Instant::now();
     let late = Duration::from_secs(2);
     let nearer = |at: usize| at < 2;
-    let chosen: Vec<_> = (0..4)
-        .map(|_| missing.choose(|_| true, nearer, 0.0, now, late))
-        .collect();
-    assert_eq!(chosen, [Some(2), Some(3), Some(0), Some(1)]);
-    assert_eq!(missing.choose(|_| true, nearer, 0.0, now, late), None);
-    assert_eq!(
-        missing.choose(|_| true, nearer, 0.0, now + 2 * late, late),
-        Some(0)
-    );
+    let mut choose = |at| missing.choose(|_| true, nearer, 0.0, at, late);
+    let chosen = [now; 5].map(&mut choose);
+    assert_eq!(chosen, [Some(2), Some(3), Some(0), Some(1), None]);
+    assert_eq!(choose(now + 2 * late), Some(0));
     assert!(missing.arrived(&entry.blocks[0].digest));
     assert!(!missing.arrived(&entry.blocks[0].digest));
     assert_eq!(missing.left(), 3);
     missing.give_back(1);
-    assert_eq!(
-        missing.choose(|at| at < 2, |_| false, 0.9, now, late),
-        Some(1)
-    );
+    let again = missing.choose(|at| at < 2, |_| false, 0.9, now, late);
+    assert_eq!(again, Some(1));
 }
 
 #[test]
@@ -481,7 +452,7 @@ fn connections_that_drip_give_their_places_back_to_others() {
         }
         std::thread::sleep(Duration::from_millis(300));
     }
-    let mut client = super::peer_client::PeerClient::connect(&server.address, 1).unwrap();
+    let mut client = PeerClient::connect(&server.address, 1).unwrap();
     client.request_block(&entry.blocks[0].digest).unwrap();
     let block = client.receive_block(&RateLimit::new(FAST)).unwrap();
     assert_eq!(sha256(&block), entry.blocks[0].digest);
