@@ -17,6 +17,7 @@ from prometheus_client import Gauge
 
 from sinemora.kit.errors import ProductError
 from sinemora.kit.lru_cache import LruCache
+from sinemora.kit.vital_thread import VitalThread
 
 QUEUE_BYTES_MAX = 128 << 20
 _MIXED_BYTES, _MIXED_S = 512 << 10, 60.0
@@ -114,9 +115,7 @@ class BatchQueue(Generic[T, R]):
         self._last_owner: Hashable = None
         self._mixed_until_s = 0.0
         self._stopping = False
-        self._threads = [
-            threading.Thread(target=self._run, args=(lane,), name=name, daemon=True) for lane in self._lanes
-        ]
+        self._threads = [VitalThread(target=self._run, args=(lane,), name=name, daemon=True) for lane in self._lanes]
         for thread in self._threads:
             thread.start()
 
@@ -175,6 +174,12 @@ class BatchQueue(Generic[T, R]):
     def _length(self) -> int:
         return sum(lane.length for lane in self._lanes)
 
+    @property
+    def _size_max(self) -> int:
+        """Return the size that ends a batch, bytes."""
+        is_mixed = time.monotonic() < self._mixed_until_s
+        return min(self._limits.size_bytes, _MIXED_BYTES) if is_mixed else self._limits.size_bytes
+
     def _run(self, lane: _Lane[T, R]) -> None:
         started_s = 0.0
         while batch := self._next(lane, started_s + self._limits.pause_s):
@@ -185,21 +190,18 @@ class BatchQueue(Generic[T, R]):
 
     def _next(self, lane: _Lane[T, R], not_before_s: float) -> list[_Waiting[T, R]]:
         """Wait for the next batch and return it; empty when the queue is closed."""
+        limits = self._limits
         with self._lock:
-            while not lane.length and not self._stopping:
-                lane.changed.wait()
-            limits = self._limits
-            is_mixed = time.monotonic() < self._mixed_until_s
-            size_max = min(limits.size_bytes, _MIXED_BYTES) if is_mixed else limits.size_bytes
-            enough = min(limits.enough_bytes, size_max)
-            while not self._stopping and lane.length < limits.reports and lane.bytes < enough:
+            while not self._stopping:
+                is_enough = lane.length >= limits.reports or lane.bytes >= min(limits.enough_bytes, self._size_max)
                 left_s = not_before_s - time.monotonic()
-                if left_s <= 0:
+                if lane.length and (is_enough or left_s <= 0):
                     break
-                lane.changed.wait(left_s)
+                # What waited may be another lane's afterwards.
+                lane.changed.wait(left_s if lane.length else None)
             batch: list[_Waiting[T, R]] = []
             size = 0
-            while lane.queues and len(batch) < limits.reports and size < size_max:
+            while lane.queues and len(batch) < limits.reports and size < self._size_max:
                 batch += lane.take(next(iter(lane.queues)), 1)
                 size += batch[-1].size
         self._gauge.set(self._length)

@@ -16,6 +16,7 @@ import structlog
 from redis import RedisError
 
 from sinemora.kit.redis import client
+from sinemora.kit.vital_thread import VitalThread
 from sinemora.measurements.live.events import WindowSeen
 
 log = structlog.get_logger(__name__)
@@ -45,7 +46,7 @@ class Publisher:
         self._changed = threading.Condition()
         self._stopping = False
         self._unavailable = False
-        self._thread = threading.Thread(target=self._run, name="live-publisher", daemon=True)
+        self._thread = VitalThread(target=self._run, name="live-publisher", daemon=True)
         self._thread.start()
 
     def publish(self, seen: Iterable[WindowSeen]) -> None:

@@ -1,6 +1,9 @@
 """Group commit on its own, with a store that does what the test wants."""
 
 import asyncio
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Sequence
 
@@ -157,6 +160,36 @@ async def test_no_tenant_waits_for_the_batches_of_one_that_reports_much(store: S
     await asyncio.gather(held, *waiting)
     assert list(map(len, store.batches[1:])) == batches
     await asyncio.to_thread(writer.close)
+
+
+async def test_a_tenant_that_begins_to_report_much_leaves_the_writer_to_the_others(store: Store):
+    writer = BatchWriter(store, 100, 300, owner=lambda report: report[0])
+    await writer.write("a", 1)
+    # Within the pause before the next batch, all that waits for it goes to the other thread.
+    moved = asyncio.ensure_future(writer.write("b", 1))
+    await asyncio.sleep(0.1)
+    await asyncio.gather(moved, writer.write("b", 150 << 10))
+    await asyncio.sleep(0.4)
+    assert await asyncio.wait_for(outcome(writer.write("a", 1)), WAIT_MOST_S) == "stored"
+    await asyncio.to_thread(writer.close)
+
+
+def test_a_writer_that_fails_for_good_ends_the_process():
+    """Those who wait for it would wait without end; a new process stores what they send again."""
+    script = """
+import asyncio
+from sinemora.measurements.ingest.batching import BatchLimits, BatchQueue
+from sinemora.measurements.metrics import QUEUE
+
+async def main():
+    await BatchQueue("writer", lambda reports: 1 / 0, 9, BatchLimits(9, 9), QUEUE).put("a", 1)
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=WAIT_MOST_S)
+    assert done.returncode == -signal.SIGTERM
+    assert "thread failed: the process ends" in done.stdout + done.stderr
+    assert "ZeroDivisionError" in done.stdout + done.stderr
 
 
 async def test_the_queue_is_bounded_in_bytes_too():
