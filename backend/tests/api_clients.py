@@ -90,6 +90,11 @@ class AgentCaller(Caller):
     vm_key: int = 0
     name: str = ""
 
+    def follow(self) -> None:
+        """Ask for the plan, then name it as the one that is followed."""
+        tag = self.get("/v1/agents/self/plan").headers["ETag"]
+        self.get("/v1/agents/self/plan", headers={"If-None-Match": tag})
+
 
 @dataclass
 class MeshWorld:

@@ -1,13 +1,25 @@
 """An HTTP server on loopback that answers as a function says."""
 
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.mail_server import serve
 
 Answer = tuple[int, dict[str, str], bytes]
 """Status, headers beside the length, and body."""
+
+
+def drips(request: BaseHTTPRequestHandler) -> None:
+    """Answer 200 at once, and a byte of the text every tenth of a second."""
+    request.send_response(200)
+    request.send_header("Content-Length", "600")
+    request.end_headers()
+    with suppress(OSError):
+        for _ in range(600):
+            request.wfile.write(b"x")
+            time.sleep(0.1)
 
 
 @contextmanager

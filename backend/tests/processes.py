@@ -1,6 +1,20 @@
 """Processes that tests start, as the machine sees them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import psutil
+
+
+@contextmanager
+def away(server: Any) -> Iterator[None]:
+    """Stop a server, and start it again at the end."""
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
 
 
 def is_alive(pid: int) -> bool:

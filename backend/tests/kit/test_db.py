@@ -55,17 +55,12 @@ def test_orm_statements_see_one_tenant(worlds):
 
 def test_raw_sql_cannot_write_into_another_tenant(worlds):
     mine, theirs = worlds
-    with (
-        pytest.raises(ProgrammingError, match="row-level security"),
-        tenant_session(mine.owner.tenant_id) as session,
-    ):
-        session.execute(
-            text(
-                "INSERT INTO zones (id, tenant_id, provider, region, name, version)"
-                " VALUES (gen_random_uuid(), :other, 'p', 'r', 'n', 1)"
-            ),
-            {"other": theirs.owner.tenant_id},
-        )
+    zone = (
+        "INSERT INTO zones (id, tenant_id, provider, region, name, version)"
+        " VALUES (gen_random_uuid(), :other, 'p', 'r', 'n', 1)"
+    )
+    with pytest.raises(ProgrammingError, match="row-level security"), tenant_session(mine.owner.tenant_id) as session:
+        session.execute(text(zone), {"other": theirs.owner.tenant_id})
 
 
 def test_a_connection_told_nothing_sees_nothing(worlds):

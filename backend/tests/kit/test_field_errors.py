@@ -96,11 +96,7 @@ class Everything(BaseModel):
         ("name", "", "Must not be empty."),
         ("name", "x" * 101, "Too long: at most 100 characters."),
         ("name", "a\nb", "Line breaks and other control characters are not allowed."),
-        (
-            "name",
-            "web\u202e1-bd",
-            "Character 4 (U+202E) is invisible or changes the direction of writing. Remove it.",
-        ),
+        ("name", "web\u202e1-bd", "Character 4 (U+202E) is invisible or changes the direction of writing. Remove it."),
         ("name", 5, "Not a text."),
         ("code", "eur", "Not three capital letters, as in EUR."),
         ("shape", "b1", r"Does not match the pattern ^a\d$."),

@@ -1,5 +1,3 @@
-"""Jobs leave after commit, and only then."""
-
 from collections.abc import Callable
 from typing import Any
 

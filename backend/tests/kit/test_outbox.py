@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, select, update
+from sqlalchemy.orm import Session
 
 from sinemora.kit import config, mail, outbox
 from sinemora.kit.db import system_session, tenant_session
@@ -19,19 +20,17 @@ from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import MailState, OutgoingMail
 from tests.api_clients import Member
 from tests.mail_server import MailServer
-from tests.statements import execute, scalar
+from tests.statements import call, execute, scalar
 
 LETTER = Mail("ada@example.com", "Your link", ("Open this:", "https://example.com/?secret=s3cret-and-long"))
 
 
 def posted(valid_for: timedelta = timedelta(days=1), to: str = LETTER.to) -> UUID:
-    with system_session() as session:
-        return outbox.post(session, "test", Mail(to, LETTER.subject, LETTER.paragraphs), valid_for)
+    return call(outbox.post, "test", Mail(to, LETTER.subject, LETTER.paragraphs), valid_for)
 
 
 def stored(mail_id: UUID) -> OutgoingMail:
-    with system_session() as session:
-        return session.get_one(OutgoingMail, mail_id)
+    return call(Session.get_one, OutgoingMail, mail_id)
 
 
 def due_now() -> None:
@@ -152,20 +151,8 @@ def test_a_tenant_sends_so_many_mails_a_day(owner: Member, mail_settings: None, 
     assert (refused.value.code, refused.value.status) == ("too_many_mails", 429)
 
 
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
-        ("ada@example.com", True),
-        ("Ada.Byron+x@mail", True),
-        ("@example.com", False),
-        ("ada@", False),
-        ("ada", False),
-        ("a b@example.com", False),
-        ("ada@example.com\nBcc: x@example.com", False),
-        ("ada@example.com,eve@example.com", False),
-        ("<ada@example.com>", False),
-        ("a" * 250 + "@example.com", False),
-    ],
-)
-def test_addresses(text: str, good: bool):
-    assert mail.is_address(text) is good
+def test_addresses():
+    assert all(map(mail.is_address, ["ada@example.com", "Ada.Byron+x@mail"]))
+    wrong = ["@example.com", "ada@", "ada", "a b@example.com", "<ada@example.com>", "a" * 250 + "@example.com"]
+    wrong += ["ada@example.com\nBcc: x@example.com", "ada@example.com,eve@example.com"]
+    assert [text for text in wrong if mail.is_address(text)] == []

@@ -1,5 +1,3 @@
-"""Beat and the clock of the backend."""
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

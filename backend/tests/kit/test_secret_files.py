@@ -98,11 +98,7 @@ def test_a_password_in_the_address_and_one_of_its_own_are_refused(capsys: pytest
     ],
 )
 def test_a_file_without_a_usable_secret_is_named_at_the_start(
-    content: bytes | str | None,
-    reason: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run,
+    content: bytes | str | None, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run
 ):
     path = tmp_path / "secret"
     if content == "folder":

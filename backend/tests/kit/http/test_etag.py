@@ -1,16 +1,17 @@
 """If-Match as RFC 9110 §13.1.1 has it: what is malformed, what matches, what never does."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.http.etag import IfMatch, Versioned
 from tests.api_clients import Member
+from tests.statements import scalar
+from tests.waits import until
 
 
 class Row(Versioned):
@@ -40,28 +41,15 @@ def test_another_version_and_a_weak_tag_do_not_match(header: str, code: str, wor
 
 
 @pytest.mark.parametrize(
-    ("header", "right"),
-    [
-        ("3", '"3"'),
-        ("W/3", '"3"'),
-        ("", '"3"'),
-        (" ,", '"3"'),
-        ("'7'", '"3"'),
-        ('"3', '"3"'),
-        ('"3""4"', '"3"'),
-        ('"3", *', '"3"'),
-        ('w/"3"', '"3"'),
-        ('"3"; x', '"3"'),
-        (" ," * 30_000 + "x", '"3"'),
-    ],
+    "header", ["3", "W/3", "", " ,", "'7'", '"3', '"3""4"', '"3", *', 'w/"3"', '"3"; x', " ," * 30_000 + "x"]
 )
-def test_what_is_no_list_of_tags_is_malformed(header: str, right: str):
+def test_what_is_no_list_of_tags_is_malformed(header: str):
     with pytest.raises(ProductError) as refused:
         IfMatch(header, required=False)
     assert (refused.value.code, refused.value.status) == ("request_invalid", 422)
     (error,) = refused.value.extra["errors"]
     assert error["pointer"] == "#/header/if-match"
-    assert f"in quotation marks: {right}." in error["message"]
+    assert 'in quotation marks: "3".' in error["message"]
 
 
 def test_each_way_to_name_a_version_has_its_answer(owner: Member, make_mesh: Any):
@@ -75,7 +63,7 @@ def test_each_way_to_name_a_version_has_its_answer(owner: Member, make_mesh: Any
     assert refused.json()["errors"][0]["pointer"] == "#/header/if-match"
 
 
-_WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')")
+_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
 
 
 @pytest.mark.whole_store
@@ -87,10 +75,7 @@ def test_a_request_without_a_condition_follows_a_change_under_way(owner: Member,
         with tenant_session(owner.tenant_id) as session:
             session.execute(text("UPDATE annotations SET version = version + 1"))
             asked = other.submit(owner.request, method, path, **more)
-            with system_session() as watching:
-                until_s = time.monotonic() + 20
-                while not watching.scalar(_WAITING) and time.monotonic() < until_s and not asked.done():
-                    time.sleep(0.02)
+            until(lambda: scalar(_WAITING) or asked.done(), "the request waits")
         answer = asked.result(30)
     assert answer.status_code == status, answer.json()
     if method == "PATCH":

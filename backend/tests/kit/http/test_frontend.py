@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from sinemora.kit import errors
 from sinemora.kit.http.frontend import NONCE, content_policy, serve_frontend
 from sinemora.kit.http.middleware import HttpMiddleware
+from tests.api_clients import code_of
 
 PAGE = f"""<html><meta property="csp-nonce" nonce="{NONCE}"><style nonce="{NONCE}">a {{}}</style>
 <script>let a = 1</script><script type="module" src="/assets/index-abc.js"></script></html>"""
@@ -119,8 +120,7 @@ def test_each_coding_has_its_own_entity_tag(site: TestClient):
 
 @pytest.mark.parametrize("path", ["/v1/nothing", "/assets/index-old.js", "/healthz"])
 def test_what_is_missing_is_missing(site: TestClient, path: str):
-    answer = site.get(path)
-    assert (answer.status_code, answer.json()["code"]) == (404, "route_unknown")
+    assert code_of(site.get(path)) == (404, "route_unknown")
 
 
 @pytest.mark.parametrize("path", ["/%2e%2e/secret.txt", "/..%2fsecret.txt", "/assets/%2e%2e/%2e%2e/secret.txt"])

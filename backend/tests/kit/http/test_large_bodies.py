@@ -1,5 +1,3 @@
-"""Large JSON bodies are parsed beside the event loop."""
-
 import asyncio
 import gc
 import time

@@ -14,7 +14,7 @@ from tests.api_clients import Member
 NAMES = [f"zone-{n:02}" for n in range(7)]
 
 
-def test_pages_cover_the_list_once(owner: Member):
+def test_pages_cover_the_list_once_also_under_inserts(owner: Member):
     for name in NAMES:
         owner.created("/v1/zones", {"provider": "p", "region": "r", "name": name})
     for limit in (1, 3, 7, 100):
@@ -26,23 +26,13 @@ def test_pages_cover_the_list_once(owner: Member):
             seen += [zone["name"] for zone in page["items"]]
             cursor = page["next_cursor"]
         assert seen == NAMES
-
-
-def test_a_page_is_stable_under_inserts(owner: Member):
-    for name in NAMES:
-        owner.created("/v1/zones", {"provider": "p", "region": "r", "name": name})
     first = owner.get("/v1/zones", params={"limit": 3}).json()
     owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "a-newcomer-before"})
     rest = owner.get("/v1/zones", params={"limit": 100, "cursor": first["next_cursor"]}).json()
     assert [zone["name"] for zone in first["items"] + rest["items"]] == NAMES
 
 
-@given(
-    st.text('aZ0 "\\,/+=é日😀\n'),
-    st.uuids(),
-    st.datetimes(timezones=st.just(UTC)),
-    st.integers(),
-)
+@given(st.text('aZ0 "\\,/+=é日😀\n'), st.uuids(), st.datetimes(timezones=st.just(UTC)), st.integers())
 def test_cursor_is_the_inverse_of_itself(name: str, id: UUID, at: datetime, number: int):
     values = [name, id, at, number]
     assert decode_cursor(encode_cursor(values), [str, UUID, datetime, int]) == values
