@@ -1,5 +1,3 @@
-"""Scopes by resource, owners, last use and rotation of API keys."""
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -46,6 +44,7 @@ def test_a_key_reaches_its_family_alone(owner: Member, scope: str, allowed: str,
 def test_a_key_may_at_most_what_its_owner_may(owner: Member):
     key = key_of(owner, "write")
     assert key.post("/v1/zones", json={"provider": "p", "region": "r", "name": "a"}).status_code == 201
+    assert key.post("/v1/api-keys", json=new_key()).status_code == 403
     set_role(owner, Role.viewer)
     assert code_of(key.post("/v1/zones", json={"provider": "p", "region": "r", "name": "b"})) == (403, "not_allowed")
     assert key.get("/v1/zones").status_code == 200
@@ -55,7 +54,7 @@ def test_the_last_use_is_listed(owner: Member):
     key = key_of(owner, "read")
     (listed,) = owner.get("/v1/api-keys").json()["items"]
     assert (listed["last_used_at"], listed["last_used_from"]) == (None, None)
-    key.get("/v1/zones")
+    assert key.get("/v1/auth/session").json()["user"]["email"] == "ci"
     (listed,) = owner.get("/v1/api-keys").json()["items"]
     assert datetime.now(UTC) - datetime.fromisoformat(listed["last_used_at"]) < timedelta(minutes=1)
     assert listed["last_used_from"] == "127.0.0.1"

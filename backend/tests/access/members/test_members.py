@@ -1,5 +1,3 @@
-"""Roles, removal, leaving, ownership, and persons with several tenants."""
-
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 

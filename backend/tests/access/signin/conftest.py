@@ -2,6 +2,7 @@
 
 import base64
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -13,6 +14,7 @@ from httpx2 import Response
 from sinemora.access.signin import totp
 from sinemora.access.tenants.access import DEVICE_COOKIE, cookie_name
 from sinemora.kit import outbox
+from tests.access.signin.provider import Provider, running
 from tests.api_clients import PASSWORD, Caller, Member, body_of
 from tests.mail_server import MailServer
 from tests.statements import execute
@@ -83,6 +85,13 @@ def add_app(member: Member) -> tuple[App, list[str]]:
     secret = setup["secret"]
     app = App(base64.b32decode(secret + "=" * (-len(secret) % 8)))
     return app, body_of(member.post("/v1/account/totp/confirm", json={"code": app.code()}))["recovery_codes"]
+
+
+@pytest.fixture(scope="session")
+def process() -> Iterator[Provider]:
+    """One provider for all tests."""
+    with running({}) as provider:
+        yield provider
 
 
 @pytest.fixture

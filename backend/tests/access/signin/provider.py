@@ -16,7 +16,10 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import httpx2
 
+from sinemora.access.signin.identity_provider import CALLBACK
+
 ROOT = Path(__file__).parents[4]
+REDIRECT = "http://127.0.0.1:8420" + CALLBACK
 SECRET = "secret of the tests, long enough"
 _START_S = 60
 
@@ -54,14 +57,14 @@ class Provider:
 
 
 @contextmanager
-def running(redirect_uri: str, people: dict[str, dict[str, Any]]) -> Iterator[Provider]:
+def running(people: dict[str, dict[str, Any]]) -> Iterator[Provider]:
     """Run a provider on a free port."""
     own = ROOT / ".tools/node/bin/node"  # this machine may have another one, too old for TypeScript
     node = str(own) if own.exists() else shutil.which("node")
     assert node, "Node is missing: make setup"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    env = {**os.environ, "PORT": str(port), "REDIRECT_URI": redirect_uri, "PEOPLE": json.dumps(people)}
+    env = {**os.environ, "PORT": str(port), "REDIRECT_URI": REDIRECT, "PEOPLE": json.dumps(people)}
     process = subprocess.Popen([node, ROOT / "e2e/support/provider.ts"], env=env, stdout=subprocess.DEVNULL)
     try:
         end = time.monotonic() + _START_S

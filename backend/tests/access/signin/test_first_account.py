@@ -5,11 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sinemora.access.signin import first_account
-from tests.api_clients import Caller
+from tests.api_clients import PASSWORD, Caller
 
 pytestmark = pytest.mark.whole_store  # as an installation begins
-
-PASSWORD = "correct horse battery"
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from uuid import uuid4
 
@@ -17,25 +17,19 @@ from sinemora.access.signin import domains, openid, passwords
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.kit import special_networks
 from tests.access.signin.conftest import actions, attempt, mails
-from tests.access.signin.provider import SECRET, Provider, running
-from tests.access.signin.test_single_sign_on import REDIRECT, callback, failure, inside, person, sign_in, start
+from tests.access.signin.provider import REDIRECT, SECRET, Provider, running
+from tests.access.signin.test_single_sign_on import callback, failure, inside, person, sign_in, start
 from tests.api_clients import Caller, Member, SetTo, accept_too, body_of, code_of, join, key_of
 from tests.api_clients import sign_in as by_password
 from tests.dns_server import DnsServer, dns_server
-from tests.mail_server import MailServer, serve
+from tests.http_server import Answer, answering, drips
+from tests.mail_server import MailServer
 from tests.statements import execute, scalar
 
 __all__ = ["dns_server"]
 DOMAIN = "sinemora.example"
 PATH = "/v1/identity-provider"
 LOOPBACK = special_networks.parse("127.0.0.0/8")
-
-
-@pytest.fixture(scope="module")
-def process() -> Iterator[Provider]:
-    """One provider for all tests of this file."""
-    with running(REDIRECT, {}) as provider:
-        yield provider
 
 
 @pytest.fixture(autouse=True)
@@ -163,33 +157,6 @@ def test_an_owner_sets_the_provider_and_nobody_reads_its_secret(
     ]
 
 
-class _Answers(BaseHTTPRequestHandler):
-    """A provider whose discovery document is what its server has as `document`: bytes, or an object of JSON."""
-
-    def do_GET(self) -> None:
-        document = self.server.document  # type: ignore[attr-defined]
-        self.send_response(302 if document == "moved" else 200)
-        if document == "moved":
-            self.send_header("Location", "/elsewhere")
-        self.end_headers()
-        if document == "drips":
-            for _ in range(1000):
-                self.wfile.write(b" ")
-                time.sleep(0.05)
-        self.wfile.write(document if isinstance(document, bytes) else json.dumps(document).encode())
-
-    def log_message(self, *_: Any) -> None:
-        """Write nothing."""
-
-
-@pytest.fixture
-def forger() -> Iterator[ThreadingHTTPServer]:
-    """A server that answers with its `document`."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
-    server.daemon_threads = True
-    yield from serve(server)
-
-
 def metadata(issuer: str, **more: Any) -> dict[str, Any]:
     names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
     return {"issuer": issuer, **{name: f"{issuer}/{name}" for name in names}, **more}
@@ -216,18 +183,21 @@ def metadata(issuer: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_a_test_says_in_words_what_is_wrong(
-    owner: Member,
-    allowed: None,
-    forger: ThreadingHTTPServer,
-    monkeypatch: pytest.MonkeyPatch,
-    document: Callable[[str], Any],
-    words: str,
+    owner: Member, allowed: None, monkeypatch: pytest.MonkeyPatch, document: Callable[[str], Any], words: str
 ):
+    def answer(request: BaseHTTPRequestHandler, _: bytes) -> Answer | None:
+        found = document(issuer)
+        if found == "drips":
+            return drips(request)
+        if found == "moved":
+            return 302, {"Location": "/elsewhere"}, b""
+        return 200, {}, found if isinstance(found, bytes) else json.dumps(found).encode()
+
     monkeypatch.setattr(openid, "_LIMIT_S", 1.0)
-    issuer = f"http://127.0.0.1:{forger.server_address[1]}"
-    forger.document = document(issuer)  # type: ignore[attr-defined]
-    set_provider(owner, Provider(issuer))
-    assert words in owner.post(f"{PATH}/tests").json()["error"]
+    with answering(answer) as port:
+        issuer = f"http://127.0.0.1:{port}"
+        set_provider(owner, Provider(issuer))
+        assert words in owner.post(f"{PATH}/tests").json()["error"]
 
 
 def test_a_test_of_real_providers(owner: Member, process: Provider, allowed: None, set_to: SetTo):
@@ -395,7 +365,7 @@ def test_an_answer_goes_to_the_provider_that_was_asked(
     client: Caller, owner: Member, other_owner: Member, provider: Provider, dns_server: DnsServer
 ):
     """Mix-up (RFC 9207): a code is sent to the provider alone that the browser was sent to."""
-    with running(REDIRECT, {"bo": person(email="bo@else.example")}) as other:
+    with running({"bo": person(email="bo@else.example")}) as other:
         set_provider(other_owner, other)
         verify(other_owner, dns_server, "else.example")
         provider.people({"ana": worker()})

@@ -117,19 +117,16 @@ def test_a_person_gets_at_most_three_links_an_hour(owner: Member, mailbox: MailS
     assert len(mails(mailbox)) - before == 3
 
 
-def test_nothing_tells_whether_an_address_is_known(client: Caller, owner: Member, mailbox: MailServer):
-    answers = [
-        client.post("/v1/auth/password-resets", json={"email": email}) for email in (owner.email, "nobody@noc.example")
-    ]
+def test_nothing_tells_whether_an_address_is_known(
+    client: Caller, owner: Member, mailbox: MailServer, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patched:  # a worker looks the address up, so no time tells
+        patched.setattr(passwords.tenant_queries, "user_by_email", lambda *_: pytest.fail("looked up"))
+        emails = (owner.email, "nobody@noc.example")
+        answers = [client.post("/v1/auth/password-resets", json={"email": email}) for email in emails]
     assert [(answer.status_code, answer.content) for answer in answers] == [(204, b"")] * 2
     passwords.send_reset("nobody@noc.example")
     assert "nobody@noc.example" not in [mail["To"] for mail in mails(mailbox)]
-
-
-def test_the_request_looks_nobody_up(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
-    """The route does the same for every address: a worker looks it up, so no time tells."""
-    monkeypatch.setattr(passwords.tenant_queries, "user_by_email", lambda *_: pytest.fail("looked up"))
-    assert client.post("/v1/auth/password-resets", json={"email": owner.email}).status_code == 204
 
 
 def test_without_a_mail_server_an_operator_creates_the_link(client: Caller, owner: Member, run):

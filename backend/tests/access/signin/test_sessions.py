@@ -75,10 +75,7 @@ def test_a_person_has_at_most_50_sessions(client: Caller, owner: Member):
     ("user_agent", "name"),
     [
         (FIREFOX, "Firefox on Linux"),
-        (
-            "Mozilla/5.0 (Windows NT 10.0; Win64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36",
-            "Chrome on Windows",
-        ),
+        ("Mozilla/5.0 (Windows NT 10.0; Win64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36", "Chrome on Windows"),
         ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
         ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15) Version/18 Safari/605", "Safari on macOS"),
         ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18 Safari/604", "Safari on iPhone"),

@@ -1,5 +1,3 @@
-"""Signing in and out as a browser does."""
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal

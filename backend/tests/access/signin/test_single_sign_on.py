@@ -1,7 +1,6 @@
 """Sign-in through a real OpenID provider: code flow with PKCE, checks of the answer, groups, membership."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 from uuid import uuid4
@@ -16,18 +15,9 @@ from sinemora.access.signin.identity_provider import CALLBACK
 from sinemora.access.signin.openid import OpenIdClient, OpenIdError
 from sinemora.access.tenants.models import Role
 from tests.access.signin.conftest import actions, add_app, browser
-from tests.access.signin.provider import SECRET, Provider, running
+from tests.access.signin.provider import REDIRECT, SECRET, Provider
 from tests.api_clients import Caller, Member, SetTo
 from tests.statements import scalar
-
-REDIRECT = "http://127.0.0.1:8420" + CALLBACK
-
-
-@pytest.fixture(scope="module")
-def process() -> Iterator[Provider]:
-    """One provider for all tests of this file."""
-    with running(REDIRECT, {}) as provider:
-        yield provider
 
 
 @pytest.fixture
@@ -93,24 +83,20 @@ def test_the_sign_in_page_shows_the_provider(client: Caller, provider: Provider,
     assert client.get("/v1/auth/provider/start").json()["code"] == "provider_unknown"
 
 
-def test_a_new_person_becomes_a_member_with_the_role_of_the_groups(client: Caller, owner: Member, provider: Provider):
+def test_a_person_becomes_a_member_whose_role_follows_the_groups_except_of_an_owner(
+    client: Caller, owner: Member, provider: Provider
+):
     claims = person(groups=["sre", "leads", "others"])
-    member = inside(client, sign_in(client, provider, claims))
+    member = inside(client, sign_in(client, provider, claims, "new"))
     session = member.get("/v1/auth/session").json()
     assert (session["user"]["email"], session["role"]) == (claims["email"], "admin")
     assert session["tenant"]["id"] == str(owner.tenant_id)
     listed = member.get("/v1/account/sessions").json()["items"][0]
     assert (listed["method"], listed["second_factor"]) == ("provider", False)
     assert member.get("/v1/account").json()["password_changed_at"] is None
-    assert {"member.joined", "session.created"} <= set(actions(owner))
-
-
-def test_the_role_follows_the_groups_except_of_an_owner(client: Caller, owner: Member, provider: Provider):
-    first = inside(client, sign_in(client, provider, person(), "bo")).get("/v1/auth/session").json()
-    again = inside(client, sign_in(client, provider, person(groups=["leads"]), "bo")).get("/v1/auth/session").json()
-    assert (first["role"], again["role"]) == ("editor", "admin")
-    assert again["user"]["id"] == first["user"]["id"]  # known by subject: the address is another
-    assert "member.role_changed" in actions(owner)
+    again = inside(client, sign_in(client, provider, person(), "new")).get("/v1/auth/session").json()
+    assert (again["role"], again["user"]["id"]) == ("editor", session["user"]["id"])  # known by subject
+    assert {"member.joined", "member.role_changed", "session.created"} <= set(actions(owner))
     claims = person(email=owner.email)
     own = inside(client, sign_in(client, provider, claims, "the-owner"))
     assert own.get("/v1/auth/session").json()["role"] == "owner"

@@ -1,5 +1,3 @@
-"""The audit log: values before and after, filters, export."""
-
 import csv
 import io
 import json

@@ -5,27 +5,22 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
+from sqlalchemy.orm import Session
 
-from sinemora.access.tenants.models import Tenant, TenantQuota
+from sinemora.access.tenants.models import TenantQuota
 from sinemora.kit import service_plans
-from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.ingest.rate_quota import RateQuotas
 from tests.api_clients import MeshWorld, enrol
 from tests.measurements.reports import report_of, send, window_start
 from tests.measurements.worlds import simple
+from tests.statements import call, scalar
 
 
 @pytest.fixture
 def allow(owner):
-    def set_quota(**limits) -> None:
-        with system_session() as session:
-            row = session.get(TenantQuota, owner.tenant_id) or TenantQuota(tenant_id=owner.tenant_id)
-            for name, value in limits.items():
-                setattr(row, name, value)
-            session.add(row)
-
-    return set_quota
+    """Return a function that sets limits of the tenant and leaves its others."""
+    return lambda **limits: call(Session.merge, TenantQuota(tenant_id=owner.tenant_id, **limits))
 
 
 def usage(owner) -> dict[str, tuple[float | None, float]]:
@@ -112,8 +107,7 @@ def test_a_bucket_fills_at_the_quota_and_no_higher_than_two_minutes():
 
 
 def test_the_operator_sets_a_quota_by_name(owner, run):
-    with system_session() as session:
-        name = session.get_one(Tenant, owner.tenant_id).name
+    name = scalar("SELECT name FROM tenants WHERE id = :id", {"id": owner.tenant_id})
     assert json.loads(run("tenant", "quota", name, "--vms", "7", "--raw-days", "99", "--json"))["vms"] == 7
     assert usage(owner)["vms"] == (0, 7)
     assert usage(owner)["raw_days"] == (None, 3)  # not longer than the installation keeps anything
