@@ -1,5 +1,3 @@
-"""Two machines with one identity."""
-
 from typing import Any
 
 from tests.api_clients import AgentCaller, MakeMesh, Member

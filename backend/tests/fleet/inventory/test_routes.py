@@ -1,5 +1,3 @@
-"""Zones, VMs and agents over HTTP."""
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -11,10 +9,9 @@ import pytest
 from sinemora.fleet.inventory import agents
 from sinemora.fleet.inventory.agents import AgentIdentity, ReportNote, note_reports
 from sinemora.fleet.inventory.tasks import sweep
-from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, code_of
-from tests.statements import execute
+from tests.statements import call, execute
 
 pytestmark = pytest.mark.agents(2)
 
@@ -136,9 +133,8 @@ def note(world: MeshWorld, number: int, at: datetime, window_s: int = 10) -> Rep
 def test_reports_make_an_agent_reporting(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 3)
     now = datetime.now(UTC)
-    with system_session() as session:
-        note_reports(session, [note(world, 0, now), note(world, 1, now - timedelta(minutes=2)), note(world, 0, now)])
-        note_reports(session, [])
+    call(note_reports, [note(world, 0, now), note(world, 1, now - timedelta(minutes=2)), note(world, 0, now)])
+    call(note_reports, [])
     items = {item["name"]: item["agent"] for item in owner.get("/v1/vms").json()["items"]}
     assert {name: agent["status"] for name, agent in items.items()} == {
         "a-1": "reporting",
@@ -153,13 +149,11 @@ def test_reports_make_an_agent_reporting(owner: Member, make_mesh: MakeMesh):
 def test_an_old_report_that_comes_late_takes_nothing_back(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 1)
     now = datetime.now(UTC)
-    with system_session() as session:
-        note_reports(session, [note(world, 0, now)])
-        note_reports(session, [note(world, 0, now - timedelta(hours=1))])
+    for at in (now, now - timedelta(hours=1)):
+        call(note_reports, [note(world, 0, at)])
     assert owner.get("/v1/agents").json()["items"][0]["status"] == "reporting"
-    with system_session() as session:  # unless the last one came before the clock was stepped back
-        note_reports(session, [note(world, 0, now + timedelta(hours=1))])
-        note_reports(session, [note(world, 0, now - timedelta(hours=1))])
+    for at in (now + timedelta(hours=1), now - timedelta(hours=1)):  # the clock was stepped back in between
+        call(note_reports, [note(world, 0, at)])
     assert owner.get("/v1/agents").json()["items"][0]["status"] == "silent"
 
 

@@ -1,5 +1,3 @@
-"""Where an agent stands."""
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

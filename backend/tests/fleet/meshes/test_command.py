@@ -11,14 +11,8 @@ def test_a_script_waits_until_a_plan_is_active_everywhere(
 ):
     world = make_mesh(owner, 3)
     names = [agent.name for agent in world.agents]
-    path = "/v1/agents/self/plan"
-
-    def follow(at: int) -> None:
-        tag = world.agents[at].get(path).headers["ETag"]
-        world.agents[at].get(path, headers={"If-None-Match": tag})
-
-    follow(0)
-    world.agents[1].get(path)
+    world.agents[0].follow()
+    world.agents[1].get("/v1/agents/self/plan")
     revision = owner.get(f"/v1/meshes/{world.id}").json()["revision"]
     assert online("plan-followers").splitlines() == [
         f"Revision {revision}: 1 of 2 live agents follow.",
@@ -27,7 +21,7 @@ def test_a_script_waits_until_a_plan_is_active_everywhere(
     ]
     waited = online("plan-followers", "--wait", "0.2", code=1)
     assert waited.strip() == f"Revision {revision} is not active everywhere after 0.2 s."
-    follow(1)
+    world.agents[1].follow()
     found = json.loads(online("plan-followers", "--wait", "20", "--mesh", "demo", "--json"))
     assert (found["active_everywhere"], found["live"]) == (True, 2)
     assert online("plan-followers").splitlines()[1] == f"Active everywhere since {found['active_since'][:19]}Z."

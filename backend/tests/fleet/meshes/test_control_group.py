@@ -1,5 +1,3 @@
-"""Control group of a mesh: live agents and the barrier."""
-
 import asyncio
 from collections.abc import Sequence
 from uuid import UUID
@@ -86,19 +84,15 @@ def test_two_processes_answer_with_what_was_committed_before_the_call(owner: Mem
 def test_an_agent_that_stops_asking_is_no_longer_waited_for(owner: Member, make_mesh: MakeMesh):
     world = make_mesh(owner, 2)
 
-    def follow(at: int) -> None:
-        tag = world.agents[at].get("/v1/agents/self/plan").headers["ETag"]
-        world.agents[at].get("/v1/agents/self/plan", headers={"If-None-Match": tag})
-
     def found() -> dict[str, object]:
         return owner.get(f"/v1/meshes/{world.id}/plan-followers").json()
 
     names = [agent.name for agent in world.agents]
-    follow(0)
-    follow(1)
+    for agent in world.agents:
+        agent.follow()
     assert (found()["live"], found()["active_everywhere"]) == (2, True)
     owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 16})
-    follow(0)
+    world.agents[0].follow()
     waiting = found()
     assert (waiting["active_everywhere"], waiting["first_waited_for"]) == (False, names[1:])
     # The other agents of the tenant keep asking; this one last did LIVE_S ago.
@@ -122,8 +116,7 @@ def test_callers_limited_to_a_mesh_see_its_barrier_when_a_vm_is_in_a_hidden_one_
     shown, hidden = make_mesh(owner, 1, name="shown"), make_mesh(owner, 1, name="hidden")
     (agent,) = shown.agents
     assert owner.put(f"/v1/meshes/{hidden.id}/vms/{agent.vm_id}").status_code == 204
-    tag = agent.get("/v1/agents/self/plan").headers["ETag"]
-    agent.get("/v1/agents/self/plan", headers={"If-None-Match": tag})
+    agent.follow()
     limited = limited_key(owner, [shown.id], "read")
     path = f"/v1/meshes/{shown.id}/plan-followers"
     assert limited.get(path).json() == owner.get(path).json()

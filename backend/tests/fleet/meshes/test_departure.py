@@ -3,11 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 
 from sinemora.fleet.meshes import departure
-from sinemora.kit.db import system_session
 from tests.api_clients import AgentCaller, Member, MeshWorld
+from tests.statements import execute
 from tests.waits import until
 
 STOPPING = {"events": [{"kind": "stopping", "at": "2026-11-28T12:00:00Z", "detail": {}}]}
@@ -24,12 +23,9 @@ def members(owner: Member, mesh: MeshWorld) -> list[str]:
 
 def aged(agent: AgentCaller, **ages_s: float) -> None:
     """Set times of an agent to so many seconds ago."""
-    with system_session() as session:
-        for column, age_s in ages_s.items():
-            session.execute(
-                text(f"UPDATE agents SET {column} = :at WHERE vm_id = (SELECT id FROM vms WHERE key = :key)"),
-                {"at": datetime.now(UTC) - timedelta(seconds=age_s), "key": agent.vm_key},
-            )
+    for column, age_s in ages_s.items():
+        at = datetime.now(UTC) - timedelta(seconds=age_s)
+        execute(f"UPDATE agents SET {column} = :at WHERE id = :id", {"at": at, "id": agent.agent_id})
 
 
 def test_a_stopped_agent_is_stopped_until_it_starts_and_silent_after_half_an_hour(owner: Member, agent: AgentCaller):

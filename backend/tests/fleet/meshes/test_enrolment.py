@@ -1,5 +1,3 @@
-"""A VM joins by a token."""
-
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,15 +7,13 @@ from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import text
 
 from sinemora.access.tenants import quotas
 from sinemora.access.tenants.access import SESSION_COOKIE, cookie_name
-from sinemora.fleet.inventory.agents import ReportNote, note_reports
 from sinemora.fleet.meshes import queries
-from sinemora.kit.db import system_session, tenant_session
-from tests.api_clients import Caller, MakeMesh, Member, SetTo, body_of, code_of, enrol
-from tests.statements import execute, scalar
+from sinemora.kit.db import tenant_session
+from tests.api_clients import Caller, MakeMesh, Member, SetTo, body_of, code_of, enrol, enrolment
+from tests.statements import execute, scalar, scalars
 from tests.waits import WAIT_MOST_S, until
 
 
@@ -31,16 +27,7 @@ def token(owner: Member, mesh: dict[str, Any], **options: Any) -> str:
 
 
 def body(token: str, name: str = "a-1", **changes: Any) -> dict[str, Any]:
-    return {
-        "token": token,
-        "hostname": name,
-        "zone": {"provider": "p", "region": "r", "name": "a"},
-        "probe_address": "10.0.0.1",
-        "event_port": 319,
-        "general_port": 320,
-        "agent_version": "0.1.0",
-        "description": {},
-    } | changes
+    return enrolment(token, name, "a", "10.0.0.1") | changes
 
 
 def opened_at(public_url: str, owner: Member, set_to: SetTo) -> Member:
@@ -216,7 +203,7 @@ def test_an_address_belongs_to_one_vm(client: Caller, owner: Member, mesh: dict[
     assert owner.get(f"/v1/vms/{fan2['vm_id']}").json()["probe_address"] is None
     for agent in (fan2, replacement):
         events = owner.get(f"/v1/agents/{agent['agent_id']}/events").json()["items"]
-        message = "the address 10.0.0.2:319 of fan2, which does not report, belongs to fan2-replacement now"
+        message = "the address 10.0.0.2:20319 of fan2, which does not report, belongs to fan2-replacement now"
         assert [(event["kind"], event["detail"]["message"]) for event in events] == [("address_taken", message)]
     plan = client.http.get("/v1/agents/self/plan", headers={"Authorization": f"Bearer {fan1['credential']}"}).json()
     assert [peer["name"] for peer in plan["meshes"][0]["peers"]] == ["beside", "fan2-replacement"]
@@ -236,8 +223,7 @@ def test_a_lost_answer_costs_no_token(client: Caller, owner: Member, mesh: dict[
     assert again["credential"] != lost["credential"]
     headers = {"Authorization": f"Bearer {lost['credential']}"}
     assert client.get("/v1/agents/self/plan", headers=headers).json()["code"] == "agent_revoked"
-    with system_session() as session:
-        note_reports(session, [ReportNote(again["agent_id"], datetime.now(UTC), None, "0.1.0", 10)])
+    reported(again, 0)
     assert client.post("/v1/agents/enrol", json=body(secret)).status_code in (401, 409)  # no longer a lost answer
 
 
@@ -248,7 +234,7 @@ def test_nonsense_is_refused(client: Caller, owner: Member, mesh: dict[str, Any]
         ({"probe_address": "255.255.255.255"}, "#/probe_address"),
         ({"probe_address": "fe80::1"}, "#/probe_address"),
         ({"probe_address": "169.254.0.1"}, "#/probe_address"),
-        ({"event_port": 320}, "#"),
+        ({"event_port": 20320}, "#"),
         ({"zone": {"provider": "p", "region": "r"}}, "#/zone/name"),
     ):
         answer = client.post("/v1/agents/enrol", json=body(secret, **changes))
@@ -264,13 +250,8 @@ def test_what_a_newer_agent_adds_is_left_aside(client: Caller, owner: Member, me
 
 def test_secrets_are_kept_as_digests(owner: Member, make_mesh: MakeMesh):
     agent = make_mesh(owner, 1).agents[0]
-    with tenant_session(owner.tenant_id) as session:
-        rows = session.scalars(
-            text(
-                "SELECT row_to_json(a)::text FROM agents a"
-                " UNION ALL SELECT row_to_json(t)::text FROM enrolment_tokens t"
-            )
-        ).all()
+    tables = "SELECT row_to_json(a)::text FROM agents a UNION ALL SELECT row_to_json(t)::text FROM enrolment_tokens t"
+    rows = scalars(tables, tenant=owner.tenant_id)
     credential = agent.headers["Authorization"].removeprefix("Bearer ")
     assert len(rows) == 2
     assert all(credential not in row and credential.encode().hex() not in row for row in rows)
@@ -285,9 +266,8 @@ def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Memb
     """An enrolment takes the lock for growth, then changes the mesh: a PATCH may not hold the mesh by then."""
     agent = enrol(owner.http, token(owner, mesh), "a-1", "a", "10.0.0.1")
     other = owner.created("/v1/meshes", {"name": "other"})
-    tenant_id = scalar("SELECT id FROM tenants WHERE key = :key", {"key": owner.tenant_key})
     with ThreadPoolExecutor(1) as pool:
-        with tenant_session(tenant_id) as session:
+        with tenant_session(owner.tenant_id) as session:
             quotas.lock(session)
             changed = pool.submit(owner.patch, f"/v1/meshes/{other['id']}", json={"window_s": 2})
             until(_waits_for_growth, "the PATCH waits")
@@ -297,6 +277,5 @@ def test_a_mesh_that_is_changed_while_it_grows_is_changed_after_that(owner: Memb
 
 
 def _waits_for_growth() -> bool:
-    with system_session() as session:
-        waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory'"
-        return bool(session.scalar(text(f"{waiting} AND NOT granted AND d.datname = current_database()")))
+    waiting = "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory'"
+    return bool(scalar(f"{waiting} AND NOT granted AND d.datname = current_database()"))

@@ -1,5 +1,3 @@
-"""Who probes whom."""
-
 from collections import Counter
 from dataclasses import replace
 from ipaddress import ip_address
@@ -33,11 +31,6 @@ def member(key: int, *, has_agent: bool = True, address: str | None = "") -> Mem
 
 def mesh(keys: list[int], revision: int = 1, id: int = 7) -> MeshState:
     return MeshState(UUID(int=id), id, "demo", 10, 8, 1, revision, tuple(member(key) for key in keys))
-
-
-@given(KEYS, KEYS)
-def test_exactly_one_of_two_asks(one: int, other: int):
-    assert is_client(one, other) + is_client(other, one) == (one != other)
 
 
 @given(st.lists(KEYS, min_size=1, max_size=30, unique=True))
@@ -127,33 +120,16 @@ def test_an_agent_in_several_meshes_keeps_the_spikes_of_each():
     assert [one["loss_deadline_ms"] for one in plan["meshes"]] == [300, 800]
 
 
-def test_a_stock_master_is_asked_by_every_agent_and_asks_nobody():
-    masters = [replace(member(key, has_agent=False), responder="ieee1588") for key in (2, 5)]
+def test_a_stock_master_is_asked_by_every_agent_in_its_protocol_and_domain_and_asks_nobody():
+    declared = ((2, "ieee1588", 24), (5, "sptp", 3))
+    masters = [replace(member(key, has_agent=False), responder=kind, ptp_domain=at) for key, kind, at in declared]
     state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), *masters))
     assert planned(state.members).astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
     for key in (1, 3):
         peers = {peer["vm_key"]: peer for peer in plan_for(uuid4(), key, [state], 0)["meshes"][0]["peers"]}
         assert {peers[at]["role"] for at in (2, 5)} == {"client"}
-        assert {at: peer["protocol"] for at, peer in peers.items()} == {
-            4 - key: "compact",
-            2: "ieee1588",
-            5: "ieee1588",
-        }
-
-
-def test_a_stock_master_is_asked_in_its_domain():
-    master = replace(member(2, has_agent=False), responder="ieee1588", ptp_domain=24)
-    state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), master))
-    peers = plan_for(uuid4(), 1, [state], 0)["meshes"][0]["peers"]
-    assert {peer["vm_key"]: peer["domain"] for peer in peers} == {3: 0, 2: 24}
-
-
-def test_a_server_of_sptp_is_asked_by_sptp():
-    server = replace(member(2, has_agent=False), responder="sptp", ptp_domain=3)
-    state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), server))
-    peers = {peer["vm_key"]: peer for peer in plan_for(uuid4(), 1, [state], 0)["meshes"][0]["peers"]}
-    assert (peers[2]["protocol"], peers[2]["role"], peers[2]["domain"]) == ("sptp", "client", 3)
-    assert peers[3]["protocol"] == "compact"
+        found = {(at, peer["protocol"], peer["domain"]) for at, peer in peers.items()}
+        assert found == {(4 - key, "compact", 0), *declared}
 
 
 @pytest.mark.parametrize("responder", ["ieee1588", "sptp"])

@@ -1,10 +1,8 @@
-"""Meshes, members and rosters over HTTP."""
-
 from uuid import uuid4
 
 from sinemora.fleet.meshes import service
-from sinemora.kit.db import tenant_session
 from tests.api_clients import MakeMesh, Member, MeshWorld, body_of, code_of
+from tests.statements import call
 
 
 def test_a_mesh_from_birth_to_death(owner: Member):
@@ -121,8 +119,7 @@ def test_whatever_the_plan_depends_on_raises_the_revision(owner: Member, make_me
 
 def test_the_state_of_a_mesh_for_other_features(owner: Member, mesh: MeshWorld):
     owner.post(f"/v1/agents/{mesh.agents[1].agent_id}/revoke")
-    with tenant_session(owner.tenant_id) as session:
-        state = service.mesh_state(session, mesh.id)
+    state = call(service.mesh_state, mesh.id, tenant=owner.tenant_id)
     assert (state.key, state.window_s) == (mesh.key, 10)
     assert [(member.name, member.key, member.can_probe) for member in state.members] == [
         ("a-1", mesh.agents[0].vm_key, True),

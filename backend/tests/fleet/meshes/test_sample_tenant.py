@@ -4,12 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from fastapi.testclient import TestClient
-from sqlalchemy import text
 
 from sinemora.access.tenants.service import create_owner
-from sinemora.kit.db import system_session, tenant_session
 from tests import api_clients, sample_tenant
 from tests.api_clients import Member, MeshWorld
+from tests.statements import rows, scalars
 
 # By the order of their creation; what is drawn or counts up has a stand-in of the same kind.
 TABLES = {
@@ -38,16 +37,12 @@ SIGNED_IN = {
 def signed_in(owner: Member) -> dict[str, Any]:
     """Return the rows of an owner, the names of the cookies, and what the API says of the session."""
     parameters = {"user": owner.user_id, "tenant": owner.tenant_id}
-    with system_session() as session:
-        rows: dict[str, Any] = {
-            name: [dict(row) for row in session.execute(text(f"SELECT {columns}"), parameters).mappings()]
-            for name, columns in SIGNED_IN.items()
-        }
+    found: dict[str, Any] = {name: rows(f"SELECT {columns}", parameters) for name, columns in SIGNED_IN.items()}
     told = owner.get("/v1/auth/session").json()
     assert (told["user"]["id"], told["tenant"]["id"]) == (str(owner.user_id), str(owner.tenant_id))
     assert (told["tenant"]["key"], told["csrf_token"]) == (owner.tenant_key, owner.headers["X-CSRF-Token"])
     names = {name: len(value) for name, value in owner.cookies.items()}
-    return rows | {"cookies": names, "role": told["role"], "fields": sorted(told)}
+    return found | {"cookies": names, "role": told["role"], "fields": sorted(told)}
 
 
 def test_an_owner_has_the_rows_of_one_who_signed_in(owner: Member, http: TestClient) -> None:
@@ -58,24 +53,20 @@ def test_an_owner_has_the_rows_of_one_who_signed_in(owner: Member, http: TestCli
 
 def stored(world: MeshWorld) -> dict[str, Any]:
     """Return the rows of the tenant; an id is the name of what it identifies."""
-    with tenant_session(world.owner.tenant_id) as session:
-        named = session.execute(text("SELECT id, name FROM vms UNION ALL SELECT id, name FROM zones"))
-        known = {row.id: row.name for row in named}
-        known |= {world.id: "mesh"} | dict.fromkeys(session.scalars(text("SELECT id FROM enrolment_tokens")), "token")
-        rows: dict[str, Any] = {}
-        for table, columns in TABLES.items():
-            order = "vm_id" if table == "mesh_vms" else "created_at, name" if table == "zones" else "created_at"
-            found = session.execute(text(f"SELECT {columns} FROM {table} ORDER BY {order}")).mappings()
-            rows[table] = [
-                {key: known.get(value) if isinstance(value, UUID) else value for key, value in row.items()}
-                for row in found
-            ]
-        rows["mesh_vms"].sort(key=lambda row: str(row["vm_id"]))
-        entries = session.execute(
-            text("SELECT action, actor_kind, subject_name FROM audit_entries WHERE action = 'agent.enrolled'")
-        )
-        rows["audit"] = sorted(tuple(entry) for entry in entries)
-    return rows
+    tenant = world.owner.tenant_id
+    known = dict(rows("SELECT id, name FROM vms UNION ALL SELECT id, name FROM zones", tenant=tenant))
+    known |= {world.id: "mesh"} | dict.fromkeys(scalars("SELECT id FROM enrolment_tokens", tenant=tenant), "token")
+    found: dict[str, Any] = {}
+    for table, columns in TABLES.items():
+        order = "vm_id" if table == "mesh_vms" else "created_at, name" if table == "zones" else "created_at"
+        found[table] = [
+            {key: known.get(value) if isinstance(value, UUID) else value for key, value in row._mapping.items()}
+            for row in rows(f"SELECT {columns} FROM {table} ORDER BY {order}", tenant=tenant)
+        ]
+    found["mesh_vms"].sort(key=lambda row: str(row["vm_id"]))
+    enrolled = "SELECT action, actor_kind, subject_name FROM audit_entries WHERE action = 'agent.enrolled'"
+    found["audit"] = sorted(map(tuple, rows(enrolled, tenant=tenant)))
+    return found
 
 
 def test_rows_are_those_of_agents_that_enrolled(owner: Member, other_owner: Member) -> None:

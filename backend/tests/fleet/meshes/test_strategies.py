@@ -1,12 +1,10 @@
-"""Strategies of meshes over HTTP: plans, previews, adoption, usage."""
-
 from typing import Any
 
 import pytest
 
 from sinemora.fleet.meshes import service
-from sinemora.kit.db import tenant_session
 from tests.api_clients import Member, MeshWorld, body_of
+from tests.statements import call
 
 
 def turns_of(world: MeshWorld, agent: int) -> dict[str, list[int] | None]:
@@ -45,14 +43,15 @@ def test_pairs_in_focus_are_measured_in_every_window_until_the_strategy_changes(
     names = [agent.name for agent in world.agents]
     pair = world.agents[0].vm_key, world.agents[1].vm_key
     revision = world.agents[0].get("/v1/agents/self/plan").json()["revision"]
-    with tenant_session(owner.tenant_id) as session:
-        service.set_focus(session, service.mesh_state(session, world.id), [pair])
+
+    def focus() -> str:
+        """Focus on the pair; return the revision of the plan."""
+        state = call(service.mesh_state, world.id, tenant=owner.tenant_id)
+        call(service.set_focus, state, [pair], tenant=owner.tenant_id)
+        return world.agents[0].get("/v1/agents/self/plan").json()["revision"]
+
+    assert revision != focus() == focus()  # the same pairs again: no new plan
     assert turns_of(world, 0)[names[1]] is None
-    focused = world.agents[0].get("/v1/agents/self/plan").json()["revision"]
-    assert focused != revision
-    with tenant_session(owner.tenant_id) as session:  # the same pairs again: no new plan
-        service.set_focus(session, service.mesh_state(session, world.id), [pair])
-    assert world.agents[0].get("/v1/agents/self/plan").json()["revision"] == focused
     owner.patch(f"/v1/meshes/{world.id}", json={"strategy": "sparse"})
     assert turns_of(world, 0)[names[1]] is not None
 

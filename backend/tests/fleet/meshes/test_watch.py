@@ -1,5 +1,3 @@
-"""Waiting for a plan to change."""
-
 import socket
 import threading
 import time
@@ -18,6 +16,7 @@ from sinemora.kit import db
 from sinemora.kit.db import tenant_session
 from sinemora.main import server
 from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, body_of, enrol
+from tests.statements import call
 from tests.waits import LONGEST_WAIT_S, WAIT_MOST_S, until
 
 pytestmark = pytest.mark.agents(2)
@@ -136,8 +135,7 @@ def test_who_waits_is_answered_when_the_process_ends(agent: AgentCaller):
 
     def wait(port: int) -> int:
         question = urllib.request.Request(
-            f"http://127.0.0.1:{port}/v1/agents/self/plan?wait_s=20",
-            headers={**agent.headers, "If-None-Match": etag},
+            f"http://127.0.0.1:{port}/v1/agents/self/plan?wait_s=20", headers={**agent.headers, "If-None-Match": etag}
         )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
@@ -195,8 +193,7 @@ def test_members_belong_to_the_revision_whoever_joins_meanwhile(owner: Member, m
         event.listen(session.connection(), "after_cursor_execute", join)
         (seen,) = queries.mesh_states(session)
         event.remove(session.connection(), "after_cursor_execute", join)
-    with tenant_session(owner.tenant_id) as session:
-        (now,) = queries.mesh_states(session)
+    (now,) = call(queries.mesh_states, tenant=owner.tenant_id)
     assert now.revision > seen.revision
     assert (len(seen.members), len(now.members)) == (2, 3)
 

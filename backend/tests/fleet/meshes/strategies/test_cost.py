@@ -1,12 +1,10 @@
-"""Packets, bytes and price of probing."""
-
 import numpy as np
 import pytest
 
 from sinemora.fleet.meshes.strategies.cost import LONG_EXCHANGE, SHORT_EXCHANGE, Probing, ZonePlace, cost_of
 from sinemora.fleet.meshes.strategies.prices import EgressPrice, listed
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
-from sinemora.fleet.meshes.strategies.turns import turns_of
+from tests.fleet.meshes.strategies.test_turns import turns
 
 GIB_PER_PAIR = 8 * SHORT_EXCHANGE[1] * 86_400 / 2**30
 PRICES = {"aws": EgressPrice("aws", 0.02, 0.05, ""), "gcp": EgressPrice("gcp", 0.01, 0.02, "")}
@@ -15,10 +13,8 @@ HOME, NEAR, FAR = ZonePlace("aws", "eu"), ZonePlace("aws", "eu"), ZonePlace("aws
 
 def cost(sizes: list[int], places: list[ZonePlace], kind: StrategyKind = StrategyKind.FULL, period: int = 10):
     zone_of = np.repeat(np.arange(len(sizes)), sizes)
-    n = zone_of.size
-    strategy = Strategy(kind, period, 2)
-    turns = turns_of(strategy, zone_of, ~np.eye(n, dtype=bool), np.zeros(n, bool), None, 1)
-    return cost_of(turns, strategy.period, Probing(8, 1, 1000), zone_of, places, PRICES)
+    of_plan = turns(kind, sizes, period), Strategy(kind, period, 2).period
+    return cost_of(*of_plan, Probing(8, 1, 1000), zone_of, places, PRICES)
 
 
 def test_a_full_mesh_of_ten_by_hand():

@@ -1,19 +1,16 @@
-"""Windows until a fault is detected."""
-
 import numpy as np
 import pytest
 
 from sinemora.fleet.meshes.strategies.detection import DetectionTime, detections_of, waits
 from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
-from sinemora.fleet.meshes.strategies.turns import active, turns_of
+from sinemora.fleet.meshes.strategies.turns import active
+from tests.fleet.meshes.strategies.test_turns import turns
 
 
 def detections(kind: StrategyKind, sizes: list[int], period: int):
     zone_of = np.repeat(np.arange(len(sizes)), sizes)
-    planned = ~np.eye(zone_of.size, dtype=bool)
-    strategy = Strategy(kind, period, 2)
-    turns = turns_of(strategy, zone_of, planned, np.zeros(zone_of.size, bool), None, 1)
-    return detections_of(turns, strategy.period, zone_of, planned), turns
+    planned, words = ~np.eye(zone_of.size, dtype=bool), turns(kind, sizes, period)
+    return detections_of(words, Strategy(kind, period, 2).period, zone_of, planned), words
 
 
 @pytest.mark.parametrize(
@@ -42,20 +39,20 @@ def test_a_sparse_mesh_detects_a_vm_as_fast_and_a_path_within_three_periods():
 
 
 def test_paths_that_are_never_measured_count_as_never_detected():
-    found, turns = detections(StrategyKind.ZONES, [30, 30], 10)
-    unmeasured = (turns == 0).sum() - 60
+    found, words = detections(StrategyKind.ZONES, [30, 30], 10)
+    unmeasured = (words == 0).sum() - 60
     assert found.path.never == pytest.approx(unmeasured / (60 * 59))
     assert found.vm.never == 0
 
 
 def test_a_fault_of_a_vm_is_detected_when_played_window_by_window():
-    found, turns = detections(StrategyKind.SPARSE, [7, 6], 9)
+    found, words = detections(StrategyKind.SPARSE, [7, 6], 9)
     slowest = 0
     for vm in range(13):
         for start in range(9):
             left, at = 2, start
             while left:
-                left -= active(turns, 9, at * 10, 10)[vm].sum() >= 2
+                left -= active(words, 9, at * 10, 10)[vm].sum() >= 2
                 at += 1
             slowest = max(slowest, at - start)
     assert found.vm.worst_windows == slowest

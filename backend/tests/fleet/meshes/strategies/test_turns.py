@@ -1,5 +1,3 @@
-"""Which pairs are measured in which window."""
-
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -12,12 +10,7 @@ from sinemora.fleet.meshes.strategies.strategy import Strategy, StrategyKind
 from sinemora.fleet.meshes.strategies.turns import active, turns_of
 from tests.seeds import examples
 
-SPARSE, ZONES, EVENT, FULL = (
-    StrategyKind.SPARSE,
-    StrategyKind.ZONES,
-    StrategyKind.EVENT,
-    StrategyKind.FULL,
-)
+SPARSE, ZONES, EVENT, FULL = StrategyKind.SPARSE, StrategyKind.ZONES, StrategyKind.EVENT, StrategyKind.FULL
 SIZES = st.lists(st.integers(1, 25), min_size=1, max_size=6)
 PERIODS = st.integers(2, 60)
 
