@@ -19,6 +19,7 @@ from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, SetTo
 from tests.mail_server import serve
 from tests.measurements.reports import sent_together, window_start
 from tests.measurements.worlds import Raw, simple
+from tests.statements import call, execute
 
 QUIET_NS = 200_000
 Slow = dict[tuple[int, int], int]
@@ -48,10 +49,8 @@ class Watched:
         """
         self.slow = self.slow if slow is None else slow
         starts = [self.started_at_s + 10 * n for n in range(windows)]
-        sent_together(
-            self.world.key,
-            ((agent, peers, start) for agent, peers in self._measured(leave_out) for start in starts),
-        )
+        measured = self._measured(leave_out)
+        sent_together(self.world.key, ((agent, peers, start) for agent, peers in measured for start in starts))
         self.started_at_s += 10 * windows
         return self.started_at_s
 
@@ -77,6 +76,12 @@ class Watched:
         with tenant_session(self.owner.tenant_id) as session:
             rules.create_default_rules(session, self.world.id)
             return evaluator.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
+
+    def make_late(self) -> None:
+        """Report a window that has waited for its evaluation for thirteen minutes."""
+        self.report()
+        hung = "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
+        execute(f"{hung} WHERE mesh_id = :mesh", {"mesh": self.world.id})
 
     def window(self, slow: Slow | None = None, **options: Any) -> Any:
         """Report and evaluate a window."""
@@ -143,9 +148,8 @@ def watch(owner: Member, world: MeshWorld) -> Watched:
     evaluator.forget()
     mesh = Watched(world)
     # Through the API, to switch off the seventeen default rules takes as long as many a test.
-    with tenant_session(owner.tenant_id) as session:
-        rules.create_default_rules(session, world.id)
-        session.execute(update(AlertRule).where(AlertRule.mesh_id == world.id).values(enabled=False))
+    call(rules.create_default_rules, world.id, tenant=owner.tenant_id)
+    execute(update(AlertRule).where(AlertRule.mesh_id == world.id).values(enabled=False))
     condition = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1_000_000}
     mesh.add_rule("Above a millisecond", condition, runbook_url="https://runbooks.example/slow")
     return mesh

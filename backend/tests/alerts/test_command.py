@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from sinemora.alerts.models import Receiver
 from sinemora.kit import encryption
-from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import Watched, egress
+from tests.statements import scalars
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def keeps_secrets(watched: Watched, secret_key: None) -> Any:
     """Return a function that decrypts the stored secrets by receiver."""
 
     def kept() -> dict[str, Any]:
-        with tenant_session(watched.owner.tenant_id) as session:
-            return {row.name: encryption.decrypt(row.secret) for row in session.scalars(select(Receiver))}
+        receivers = scalars(select(Receiver), tenant=watched.owner.tenant_id)
+        return {row.name: encryption.decrypt(row.secret) for row in receivers}
 
     return kept
 

@@ -1,18 +1,13 @@
-"""Back-tests of a rule on stored windows and minutes."""
-
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import text
-
 from sinemora.jobs.executor import run
-from sinemora.kit.db import system_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member, SetTo
-from tests.statements import execute
+from tests.statements import execute, scalars
 
 SLOW = {"kind": "threshold", "above": 1_000_000}
 
@@ -56,14 +51,10 @@ def test_silence_is_derived_from_stored_windows(watched: Watched):
     for at in range(30):
         watched.report(leave_out=(2,) if 5 <= at < 20 else ())
     of_mesh = {"key": watched.world.key}
-    with system_session() as session:  # as if received in time
-        # One value a statement: Citus refuses to compute a time from a column.
-        starts = session.scalars(text("SELECT DISTINCT started_at FROM probe_frames WHERE mesh_key = :key"), of_mesh)
-        for start in starts.all():
-            session.execute(
-                text("UPDATE probe_frames SET received_at = :at WHERE mesh_key = :key AND started_at = :start"),
-                of_mesh | {"start": start, "at": start + timedelta(seconds=12)},
-            )
+    starts = scalars("SELECT DISTINCT started_at FROM probe_frames WHERE mesh_key = :key", of_mesh)
+    # As if received in time. One value a statement: Citus refuses to compute a time from a column.
+    received = "UPDATE probe_frames SET received_at = :at WHERE mesh_key = :key AND started_at = :start"
+    execute(received, [of_mesh | {"start": start, "at": start + timedelta(seconds=12)} for start in starts])
     body = question(watched, {"kind": "silent"}, windows_x=1, windows_y=1, keep_firing_s=0)
     result = back_test(watched.owner, body)
     (incident,) = result["found"]

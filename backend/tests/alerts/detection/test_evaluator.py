@@ -1,5 +1,3 @@
-"""Evaluation of due windows: restarts, missed and late windows."""
-
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from uuid import UUID, uuid4
@@ -14,7 +12,7 @@ from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from tests.alerts.conftest import Watched, egress, watch
 from tests.api_clients import MakeMesh, Member
-from tests.statements import execute
+from tests.statements import call, execute
 
 SILENT = {"condition": {"kind": "silent"}, "windows_x": 1, "windows_y": 1}
 
@@ -73,7 +71,6 @@ def test_nothing_is_told_about_a_vm_that_was_stopped_until_it_has_started(watche
     assert evaluate_when(ended_at_s + 3, ended_at_s - 60) == 0  # the start was earlier
     assert evaluate_when(ended_at_s + 3, ended_at_s + 22) == 0  # started again in this window
     assert evaluate_when(ended_at_s - 3_600, None) == 1  # an hour ago
-    execute("UPDATE agents SET stopped_at = NULL, started_at = NULL")
 
 
 @pytest.mark.whole_store
@@ -105,8 +102,7 @@ def test_a_mesh_that_fails_or_is_locked_keeps_no_other_waiting(
 
 def evaluated_until(watched: Watched) -> int | None:
     """Return the end of the newest evaluated window (Unix s)."""
-    with tenant_session(watched.owner.tenant_id) as session:
-        progress = queries.progress(session, watched.world.id)
+    progress = call(queries.progress, watched.world.id, tenant=watched.owner.tenant_id)
     return None if progress is None else progress.evaluated_s
 
 

@@ -1,7 +1,6 @@
 """A heartbeat is sent while alerts are in time, and stops when they are not: silence can be noticed from outside."""
 
 import time
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -9,7 +8,8 @@ import pytest
 from sinemora.alerts.detection import heartbeats, tasks
 from tests.alerts.conftest import Watched
 from tests.alerts.notifications.servers import Hooks, receiver, tried
-from tests.api_clients import Member, SetTo
+from tests.api_clients import Member, SetTo, code_of
+from tests.http_server import drips
 from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
@@ -17,16 +17,6 @@ pytestmark = pytest.mark.whole_store
 
 def shown(owner: Member, one: dict[str, Any]) -> dict[str, Any]:
     return owner.get(f"/v1/receivers/{one['id']}").json()
-
-
-def make_late(mesh: Watched) -> None:
-    """Let the rules of a mesh be evaluated last thirteen minutes ago, with a window that waits."""
-    mesh.report()
-    execute(
-        "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
-        " WHERE mesh_id = :mesh",
-        {"mesh": mesh.world.id},
-    )
 
 
 def test_it_stops_while_rules_are_evaluated_late_and_for_that_tenant_alone(
@@ -39,7 +29,7 @@ def test_it_stops_while_rules_are_evaluated_late_and_for_that_tenant_alone(
     first = shown(watched.owner, mine)
     assert (first["heartbeat_answer"], first["version"]) == ("HTTP status 200", mine["version"])
     assert first["settings"] == {}  # the URL is a secret
-    make_late(watched)
+    watched.make_late()
     heartbeats.send_heartbeats()
     assert shown(watched.owner, mine)["heartbeat_at"] == first["heartbeat_at"]
     assert shown(other_owner, other)["heartbeat_at"] > first["heartbeat_at"]
@@ -60,22 +50,12 @@ def test_it_stops_while_notifications_wait(local: None, owner: Member, hooks: Ho
     assert [path for path, _, _ in hooks.got] == ["/hook?a=1", "/ping/secret"]
 
 
-def drip(handler: BaseHTTPRequestHandler) -> None:
-    """Answer a byte at a time, without end."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "60000")
-    handler.end_headers()
-    for _ in range(60):
-        handler.wfile.write(b"x")
-        time.sleep(1)
-
-
 def test_a_failing_or_dripping_service_costs_its_own_calls(
     local: None, owner: Member, other_owner: Member, hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, good = receiver(owner, "heartbeat", hooks), receiver(other_owner, "heartbeat", hooks)
     monkeypatch.setattr(heartbeats, "_THREADS", 1)  # one after the other
-    hooks.script = [drip, 503]
+    hooks.script = [drips, 503]
     began = time.monotonic()
     heartbeats.send_heartbeats()
     assert time.monotonic() - began < 40
@@ -96,12 +76,11 @@ def test_it_reaches_only_allowed_networks(local: None, owner: Member, hooks: Hoo
 
 def test_it_gets_no_incidents_and_a_tenant_has_few(local: None, owner: Member, hooks: Hooks) -> None:
     one = receiver(owner, "heartbeat", hooks)
-    refused = owner.put("/v1/alert-routes", json={"root": {"receivers": [one["name"]]}})
-    assert (refused.status_code, refused.json()["code"]) == (422, "receiver_invalid")
+    root = {"receivers": [one["name"]]}
+    assert code_of(owner.put("/v1/alert-routes", json={"root": root})) == (422, "receiver_invalid")
     tried(owner, one)
     assert b'"about": "test"' in hooks.got[0][2]
-    for number in range(2):
-        body = {"name": f"more {number}", "kind": "heartbeat", "secret": {"url": f"{hooks.url}/ping"}}
-        owner.created("/v1/receivers", body)
-    third = owner.post("/v1/receivers", json={"name": "x", "kind": "heartbeat", "secret": {"url": f"{hooks.url}/p"}})
-    assert (third.status_code, third.json()["code"]) == (409, "too_many_objects")
+    for name in ("second", "third"):
+        receiver(owner, "heartbeat", hooks, name)
+    fourth = {"name": "fourth", "kind": "heartbeat", "secret": {"url": f"{hooks.url}/ping"}}
+    assert code_of(owner.post("/v1/receivers", json=fourth)) == (409, "too_many_objects")

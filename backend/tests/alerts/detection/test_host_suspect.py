@@ -8,10 +8,10 @@ from sinemora.alerts.detection import host_evidence
 from sinemora.alerts.figures import host_sentences
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import Watched, egress
 from tests.measurements.reports import host_of, report_of, sent
 from tests.measurements.worlds import simple
+from tests.statements import call
 
 MS = 1_000_000
 
@@ -28,16 +28,21 @@ def waiting(watched: Watched, vm: int, started_at_s: int, **counts: int) -> None
     sent(watched.world.agents[vm], report)
 
 
+def incident_of(watched: Watched, **counts: int) -> dict[str, Any]:
+    """Evaluate three windows in which the third VM waited; return the incident."""
+    for _ in range(3):
+        ended_s = watched.report()
+        waiting(watched, 2, ended_s - 10, **counts)
+        watched.evaluate(ended_s)
+    return watched.incident()
+
+
 @pytest.mark.parametrize(("steal_ms", "suspect", "verdict"), [(6_000, "host", "host"), (0, "egress", "undecided")])
 def test_slow_paths_are_the_hosts_if_its_processors_were_stolen(
     watched: Watched, steal_ms: int, suspect: str, verdict: str
 ):
     watched.slow = egress(watched, 2)
-    for _ in range(3):
-        ended_s = watched.report()
-        waiting(watched, 2, ended_s - 10, steal_ms=steal_ms)
-        watched.evaluate(ended_s)
-    incident = watched.incident()
+    incident = incident_of(watched, steal_ms=steal_ms)
     assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == (suspect, "c-1")
     assert incident["verdict"]["kind"] == verdict
     (host,) = incident["evidence"]["hosts"]
@@ -53,11 +58,7 @@ def test_a_host_that_always_waits_is_not_the_cause(watched: Watched):
     for minutes in range(3, 60, 3):
         waiting(watched, 2, watched.started_at_s - 60 * minutes, steal_ms=6_000)
     watched.slow = egress(watched, 2)
-    for _ in range(3):
-        ended_s = watched.report()
-        waiting(watched, 2, ended_s - 10, steal_ms=6_000)
-        watched.evaluate(ended_s)
-    (incident,) = watched.incidents()
+    incident = incident_of(watched, steal_ms=6_000)
     assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("egress", "c-1")
 
 
@@ -74,10 +75,10 @@ def test_spikes_are_matched_with_the_moments_in_which_either_end_waited(watched:
         spike = {"at_ns": at_ns, "outbound_ns": [9 * MS, 1], "inbound_ns": [1, 1]}
         report.windows[0].evidence.add(peer_key=agents[peer].vm_key, **spike)
         sent(agents[client], report)
-    with tenant_session(watched.owner.tenant_id) as session:
-        mesh = mesh_state(session, watched.world.id)
-        hosts = zip(mesh.members, host_evidence.hosts(session, mesh, at_s + 20), strict=True)
-        found: dict[int, Any] = {member.key: host for member, host in hosts}
+    tenant = watched.owner.tenant_id
+    mesh = call(mesh_state, watched.world.id, tenant=tenant)
+    hosts = zip(mesh.members, call(host_evidence.hosts, mesh, at_s + 20, tenant=tenant), strict=True)
+    found: dict[int, Any] = {member.key: host for member, host in hosts}
     assert found[agents[client].vm_key] is None
     host = found[agents[peer].vm_key]
     assert (host.spikes, host.spikes_waiting) == (2, 1)
@@ -90,10 +91,6 @@ def test_spikes_are_matched_with_the_moments_in_which_either_end_waited(watched:
 
 def test_a_rule_about_hosts_needs_no_slow_path(watched: Watched):
     watched.add_rule("Busy", {"kind": "host", "above": 0.04})
-    for _ in range(3):
-        ended_s = watched.report()
-        waiting(watched, 2, ended_s - 10)
-        watched.evaluate(ended_s)
-    incident = watched.incident()
+    incident = incident_of(watched)
     assert (incident["title"], incident["culprit"]["suspect"]) == ("host of VM c-1: waits for a processor", "host")
     assert (incident["verdict"]["kind"], incident["evidence"]["hosts"][0]["stalled"]) == ("host", 0.05)

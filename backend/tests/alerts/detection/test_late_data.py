@@ -9,12 +9,11 @@ from sqlalchemy import select
 from sinemora.alerts.detection import late_data, tasks
 from sinemora.alerts.detection.late_data import LateDataResult, LateRange
 from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
-from sinemora.kit.db import tenant_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
 from tests.alerts.conftest import Watched, egress
 from tests.alerts.notifications.servers import Hooks, routed
-from tests.statements import execute
+from tests.statements import call, execute, scalars
 
 LATER = timedelta(minutes=10)
 
@@ -38,8 +37,8 @@ def roll_up(watched: Watched) -> None:
 
 def evaluate_later(watched: Watched, later: timedelta = LATER) -> LateDataResult | None:
     """Evaluate late data as the worker does, some time from now."""
-    with tenant_session(watched.owner.tenant_id) as session:
-        return late_data.evaluate_late_data(session, watched.world.id, datetime.now(UTC) + later)
+    at = datetime.now(UTC) + later
+    return call(late_data.evaluate_late_data, watched.world.id, at, tenant=watched.owner.tenant_id)
 
 
 def rolled_up(watched: Watched, minutes_ago: int) -> None:
@@ -50,8 +49,7 @@ def rolled_up(watched: Watched, minutes_ago: int) -> None:
 
 
 def rows(watched: Watched, query: Any) -> list[Any]:
-    with tenant_session(watched.owner.tenant_id) as session:
-        return list(session.scalars(query))
+    return scalars(query, tenant=watched.owner.tenant_id)
 
 
 @pytest.fixture
@@ -64,11 +62,7 @@ def evaluated(watched: Watched) -> Watched:
 
 
 @pytest.mark.whole_store
-def test_late_data_opens_ended_incidents_with_one_notification(
-    local: None,
-    evaluated: Watched,
-    hooks: Hooks,
-):
+def test_late_data_opens_ended_incidents_with_one_notification(local: None, evaluated: Watched, hooks: Hooks):
     watched, owner = evaluated, evaluated.owner
     routed(owner, hooks, "webhook", "pagerduty")
     before = rows(watched, select(AlertState))[0]

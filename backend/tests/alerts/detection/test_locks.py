@@ -9,9 +9,10 @@ from sqlalchemy import text
 from lab.benchmarks.alerting.locks import Contention
 from sinemora.alerts.detection import queries
 from sinemora.alerts.rules import service as rules
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.operations.archives import tenant as archives
 from tests.api_clients import MakeMesh, Member
+from tests.statements import call, scalar
 
 
 @pytest.mark.parametrize("deletes", ["mesh", "tenant"])
@@ -19,8 +20,7 @@ def test_a_deletion_waits_for_an_evaluation_and_not_the_other_way_round(
     owner: Member, make_mesh: MakeMesh, deletes: str
 ):
     world = make_mesh(owner, 3)
-    with tenant_session(owner.tenant_id) as session:
-        rules.create_default_rules(session, world.id)
+    call(rules.create_default_rules, world.id, tenant=owner.tenant_id)
 
     def delete() -> object:
         if deletes == "tenant":
@@ -36,8 +36,7 @@ def test_a_deletion_waits_for_an_evaluation_and_not_the_other_way_round(
         session.execute(text("SELECT FROM meshes WHERE id = :id FOR KEY SHARE"), {"id": world.id})
         session.commit()
         assert deletion.result() is not None
-    with tenant_session(owner.tenant_id) if deletes == "mesh" else system_session() as session:
-        assert session.scalar(text("SELECT count(*) FROM alert_states WHERE mesh_id = :id"), {"id": world.id}) == 0
+    assert scalar("SELECT count(*) FROM alert_states WHERE mesh_id = :id", {"id": world.id}) == 0
 
 
 def test_no_two_transactions_wait_for_each_other(owner: Member, make_mesh: MakeMesh):

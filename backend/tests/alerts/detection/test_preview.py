@@ -1,5 +1,3 @@
-"""Preview of a rule on one path."""
-
 import time
 from datetime import datetime
 from uuid import uuid4

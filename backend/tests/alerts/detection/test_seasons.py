@@ -10,37 +10,16 @@ from sinemora.alerts.detection.seasons import WEEKS_MIN, seasons_of
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG
 from sinemora.alerts.evaluation.breach import Season
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
-from sinemora.fleet.meshes.plan import is_client
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
-from sinemora.measurements.codec import frame
-from sinemora.measurements.store import inserts
-from sinemora.measurements.store.inserts import FrameRow, RosterKeys
-from sinemora.measurements.store.tiers import Tier, floor
+from sinemora.measurements.store.tiers import floor
 from tests.alerts.conftest import Watched
-from tests.measurements.worlds import RawWindow, frame_of, simple
-from tests.statements import execute
+from tests.measurements.usual import keep_steps
 
 SERIES = (Metric.ONE_WAY_DELAY, Statistic.P50)
 HOUR = datetime(2026, 11, 20, 10, tzinfo=UTC)
 RULE = Rule("usual", "Usual", Condition(Kind.BASELINE))
-
-
-def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
-    """Store an hour of all paths."""
-    keys = [agent.vm_key for agent in watched.world.agents]
-    rows, of_mesh = [], (watched.owner.tenant_key, watched.world.key)
-    for key in keys:
-        peers = {other: simple(delay_ns) for other in keys if other != key and is_client(key, other)}
-        for number, block in enumerate(frame_of(RawWindow(key, peers)).blocks()):
-            whole = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
-            started_at_s = int(at.timestamp())
-            rows.append(FrameRow(*of_mesh, started_at_s, key, number, 3600, block.targets, *whole))
-    execute("SELECT make_measurement_partitions(:at, :at)", {"at": at.date()})
-    # Citus refuses the system role what the owner has changed in the same transaction.
-    with system_session() as session:
-        inserts.store_merged(session, Tier.HOUR, rows, {}, RosterKeys())
 
 
 @pytest.mark.parametrize("weeks", [WEEKS_MIN - 1, WEEKS_MIN])
@@ -49,8 +28,8 @@ def test_a_season_is_the_median_of_earlier_weeks(watched: Watched, weeks: int):
     now = datetime.now(UTC)
     hour = floor(now - timedelta(seconds=1), 3600)
     for week in range(1, weeks + 1):
-        keep_hour(watched, hour - timedelta(weeks=week), 300_000 + 1000 * week)
-        keep_hour(watched, hour - timedelta(weeks=week) + timedelta(hours=1), 500_000)
+        keep_steps(watched.world, {hour - timedelta(weeks=week): {}}, 300_000 + 1000 * week)
+        keep_steps(watched.world, {hour - timedelta(weeks=week, hours=-1): {}}, 500_000)
     with tenant_session(watched.owner.tenant_id) as session:
         mesh = mesh_state(session, watched.world.id)
         season = seasons_of(session, mesh, [RULE], int(now.timestamp()))(*SERIES)
@@ -75,8 +54,7 @@ def test_a_preview_notes_a_missing_weekly_baseline(watched: Watched):
 
     assert notes() == ["Needs 2 VMs", "Shorter baseline", "No weekly baseline"]
     hour = floor(datetime.now(UTC), 3600)
-    for week in range(1, WEEKS_MIN + 1):
-        keep_hour(watched, hour - timedelta(weeks=week, hours=1), 500_000)
+    keep_steps(watched.world, {hour - timedelta(weeks=week + 1, hours=1): {} for week in range(WEEKS_MIN)}, 500_000)
     assert notes() == ["Needs 2 VMs", "Shorter baseline"]
 
 

@@ -38,9 +38,7 @@ def detail(client: Caller, name: str) -> str:
 def test_a_mesh_that_is_not_evaluated_is_reported_until_it_is(watched: Watched, client: Caller, other_owner: Member):
     watched.window()
     assert watched.owner.get("/v1/about").json()["alerts"]["evaluates"] is True
-    watched.report()
-    hung = "UPDATE alert_states SET looked_at = now() - interval '13 minutes', reported_until = evaluated_until"
-    execute(f"{hung} WHERE mesh_id = :mesh", {"mesh": watched.world.id})
+    watched.make_late()
     assert "not detected" in detail(client, "evaluation")
     assert (value(scraped(client), "sinemora_alert_evaluation_lag_seconds") or 0) > 60
     alerts = watched.owner.get("/v1/about").json()["alerts"]

@@ -25,10 +25,7 @@ RULE = Rule("r", "Nearly empty", Condition(Kind.TOKENS, within_s=60))
 def window(number: int, empty_in_s: dict[int, float | None]) -> EvaluationWindow:
     """A window of three VMs with keys 10, 20, 30; `empty_in_s` of the token buckets by VM key."""
     buckets = {
-        key: (
-            Bucket(1e6, 1e8),
-            TokenForecast(0.0, Tokens(0, 1e8, 5e7), 2e6, Level.DRAINING, left, None, None, None),
-        )
+        key: (Bucket(1e6, 1e8), TokenForecast(0.0, Tokens(0, 1e8, 5e7), 2e6, Level.DRAINING, left, None, None, None))
         for key, left in empty_in_s.items()
     }
     flat = series(np.zeros((SIZE, SIZE)))

@@ -1,5 +1,3 @@
-"""Root cause of firing paths, and tracking of incidents."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 

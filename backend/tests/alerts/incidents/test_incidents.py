@@ -1,5 +1,3 @@
-"""From reports to incidents, through the database and the API."""
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -48,7 +46,7 @@ def test_slow_egress_is_one_incident_until_it_ends(watched: Watched):
     watched.windows(30, {})
     (ended,) = watched.incidents()
     assert (ended["id"], ended["state"]) == (incident["id"], "resolved")
-    assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
+    assert ended["seen_at"] <= ended["ended_at"]
 
 
 def test_an_incident_keeps_the_figures_of_its_worst_minutes(watched: Watched, secret_key: None):
@@ -151,14 +149,8 @@ def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, oth
     assert owner.post(f"{path}/resolve", json={}).json()["state"] == "resolved"
     assert code_of(owner.post(f"{path}/acknowledge", json={})) == (409, "incident_state_conflict")
     whole = owner.post(f"{path}/reopen", json={"text": "again"}).json()
-    assert [one["kind"] for one in whole["timeline"]] == [
-        "opened",
-        "acknowledged",
-        "assigned",
-        "note",
-        "resolved",
-        "reopened",
-    ]
+    kinds = [one["kind"] for one in whole["timeline"]]
+    assert kinds == ["opened", "acknowledged", "assigned", "note", "resolved", "reopened"]
     assert other_owner.get(path).status_code == 404
     assert other_owner.post(f"{path}/notes", json={"text": "x"}).status_code == 404
 
@@ -166,23 +158,24 @@ def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, oth
 def test_an_application_below_its_objective_is_an_incident(watched: Watched, secret_key: None):
     owner = watched.owner
     watched.add_application("cache", "a-1", "b-1", objective=0.9)
-    watched.add_application("elsewhere", "c-1", "b-2", objective=0.3)
+    watched.add_application("elsewhere", "c-1", "b-2", objective=0.9)
+    watched.add_application("well", "c-1", "b-2", objective=0.3)
     watched.add_rule("Objective", {"kind": "performance"}, windows_x=1, windows_y=1)
     (plain,) = [one for one in watched.rules() if one["name"] != "Objective"]
     owner.patch(f"/v1/alert-rules/{plain['id']}", json={"scope": {"application": "cache"}})
     watched.windows(2, {(0, 1): SLOW_NS, (1, 0): SLOW_NS})
-    assert sorted(one["culprit"]["suspect"] for one in watched.incidents()) == ["application", "pair"]
-    by_suspect = {one["culprit"]["suspect"]: one for one in watched.incidents()}
-    below = by_suspect["application"]
+    below, elsewhere, pair = sorted(watched.incidents(), key=lambda one: str(one["title"]))
     assert (below["title"], below["rules"]) == ("application cache: below its objective", ["Objective"])
-    for one in by_suspect.values():
+    assert elsewhere["title"] == "application elsewhere: below its objective"
+    assert pair["culprit"]["suspect"] == "pair"
+    for one in (below, pair):
         (affected,) = watched.whole(one)["applications"]
         assert (affected["name"], affected["objective"]) == ("cache", 0.9)
         assert affected["performance"] < 0.9
     verdict = watched.whole(below)["verdict"]
     assert (verdict["kind"], verdict["reasons"][0]["code"]) == ("network", "other_incident")
     (other,) = verdict["others"]
-    slow = watched.whole(by_suspect["pair"])
+    slow = watched.whole(pair)
     assert (other["id"], other["application"]) == (slow["id"], "cache")
     assert other["cost"] == slow["applications"][0]["cost"] > 0
     assert slow["verdict"]["others"] == []
@@ -229,15 +222,6 @@ def test_the_cost_of_an_open_incident_follows_the_network_and_the_largest_one_st
     watched.calm()
     assert watched.incidents()[0]["ended_at"] is not None
     assert cost() == pytest.approx(high)
-
-
-def test_each_application_below_its_objective_is_one_incident(watched: Watched):
-    watched.add_application("cache", "a-1", "b-1", objective=0.9)
-    watched.add_application("elsewhere", "c-1", "b-2", objective=0.9)
-    watched.add_rule("Objective", {"kind": "performance"}, windows_x=1, windows_y=1)
-    watched.windows(3, {(0, 1): 900_000, (1, 0): 900_000})
-    titles = sorted(one["title"] for one in watched.incidents())
-    assert titles == ["application cache: below its objective", "application elsewhere: below its objective"]
 
 
 def test_clock_steps_reported_by_agents_are_in_the_timeline(watched: Watched):

@@ -22,7 +22,7 @@ from sinemora.alerts.notifications import messages, picture
 from sinemora.alerts.notifications.messages import Notification, digest
 from sinemora.alerts.summary import figures_of
 from sinemora.kit.db import tenant_session
-from tests.api_clients import Member
+from tests.api_clients import Member, bare_vm
 
 ROSE = "156 µs → 556 µs (+400 µs, limit 330 µs) on 4 of 4 paths"
 AT = datetime(2026, 11, 28, 13, 47, tzinfo=UTC)
@@ -77,16 +77,19 @@ def said(session: Session, incident: Incident) -> tuple[str, ...]:
 
 WAITS = {"name": "a-1", "stalled": 0.12, "stolen": 0.08, "throttled": None, "longest_ns": 31_000_000}
 WAITS |= {"spikes": 4, "spikes_waiting": 0}
+UNEVEN = "Fairness index 0.710 among 4 {}, limit 0.883: a-1 has 40 % of the mean share."
+
+
+def shares(among: str, path: list[str] | None = None) -> dict[str, Any]:
+    members = [{"name": "a-1", "share": 1.0, "relative": 0.4}]
+    fairness = {"index": 0.71, "below": 0.883, "among": among, "path": path, "count": 4, "members": members}
+    return {"fairness": fairness}
 
 
 @pytest.mark.parametrize(
     ("suspect", "evidence", "sentence"),
     [
-        (
-            "zone_pair",
-            {"impact": impact()},
-            f"One-way delay, p50: {ROSE} from zone a to zone b.",
-        ),
+        ("zone_pair", {"impact": impact()}, f"One-way delay, p50: {ROSE} from zone a to zone b."),
         (
             "egress",
             {"impact": impact("loss", "threshold")},
@@ -125,29 +128,11 @@ WAITS |= {"spikes": 4, "spikes_waiting": 0}
             "In a minute a-1 waited for a processor 12.0 % of the time (stolen by the hypervisor 8.0 %), and"
             " once 31 ms.",
         ),
-        *(
-            (
-                f"{kind}_shares",
-                {
-                    "fairness": {
-                        "index": 0.71,
-                        "below": 0.883,
-                        "among": f"{kind}s",
-                        "path": path,
-                        "count": 4,
-                        "members": [{"name": "a-1", "share": 1.0, "relative": 0.4}],
-                    }
-                },
-                f"Fairness index 0.710 among 4 {words}, limit 0.883: a-1 has 40 % of the mean share.",
-            )
-            for kind, path, words in (
-                ("vm", None, "VMs"),
-                ("application", None, "applications"),
-                ("flow", ["a-1", "b-1"], "flows between a-1 and b-1"),
-            )
-        ),
+        ("vm_shares", shares("vms"), UNEVEN.format("VMs")),
+        ("application_shares", shares("applications"), UNEVEN.format("applications")),
+        ("flow_shares", shares("flows", ["a-1", "b-1"]), UNEVEN.format("flows between a-1 and b-1")),
     ],
-)  # fmt: skip
+)
 def test_every_kind_of_rule_and_culprit_has_its_sentence(
     session: Session, suspect: str, evidence: dict[str, Any], sentence: str
 ):
@@ -300,8 +285,7 @@ def test_a_notice_outlives_its_incident_with_all_its_figures(session: Session):
 
 
 def test_a_renamed_and_a_deleted_vm_are_named_with_what_became_of_them(session: Session, owner: Member):
-    zone = owner.created("/v1/zones", {"provider": "aws", "region": "eu", "name": "eu-1a"})
-    vm = owner.created("/v1/vms", {"name": "web-1", "zone_id": zone["id"]})
+    vm = bare_vm(owner, "web-1")
     incident = row("egress", {"impact": impact(worst=[])})
     incident.culprit |= {"at": {"id": vm["id"], "name": "c-1"}}
     assert said(session, incident)[-1] == "VM c-1 is now named web-1."

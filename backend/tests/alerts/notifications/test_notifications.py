@@ -16,19 +16,19 @@ from uuid import UUID
 
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from sinemora.alerts.detection import tasks
-from sinemora.alerts.models import Delivery, Incident
+from sinemora.alerts.models import Delivery
 from sinemora.alerts.notifications import delivery, messages
 from sinemora.kit import egress_policy
 from sinemora.kit.config import settings
-from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import Watched, egress, later
 from tests.alerts.notifications.servers import KEY, Hooks, receiver, routed, tried
 from tests.api_clients import Member, SetTo
+from tests.http_server import drips
 from tests.mail_server import MailServer, certificate, serve
-from tests.statements import execute
+from tests.statements import call, execute, scalar
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.usefixtures("local")]
 
@@ -124,9 +124,7 @@ def test_a_return_is_no_news_before_its_end_was_told_and_one_notification_after(
 
     def gone() -> timedelta:
         watched.windows(25, {})
-        with tenant_session(watched.owner.tenant_id) as session:
-            (row,) = session.scalars(select(Incident)).all()
-            return row.end_notice_at - row.ended_at
+        return scalar("SELECT end_notice_at - ended_at FROM incidents")
 
     seen_once_more()
     assert heard(hooks) == [("opened", None)]
@@ -237,17 +235,6 @@ def texts(body: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
     return answer
 
 
-def drips(request: BaseHTTPRequestHandler) -> None:
-    """Answer 200 at once, and a byte of the text every tenth of a second."""
-    request.send_response(200)
-    request.send_header("Content-Length", "600")
-    request.end_headers()
-    with suppress(OSError):
-        for _ in range(600):
-            request.wfile.write(b"x")
-            time.sleep(0.1)
-
-
 def hangs(request: BaseHTTPRequestHandler) -> None:
     """Answer never: wait until the sender has gone."""
     with suppress(OSError):
@@ -331,11 +318,9 @@ def test_a_receiver_that_answers_500_for_an_hour_is_told_within_ten_minutes_afte
     while row["state"] == "waiting":
         now = max(datetime.now(UTC), datetime.fromisoformat(row["due_at"]))
         hooks.script = [500] if now < works_at else []
-        with tenant_session(owner.tenant_id) as session:
-            claimed = delivery.claim(session, UUID(row["id"]), now)
+        claimed = call(delivery.claim, UUID(row["id"]), now, tenant=owner.tenant_id)
         assert claimed is not None
-        with tenant_session(owner.tenant_id) as session:
-            delivery.record(session, claimed, delivery.send(claimed), now)
+        call(delivery.record, claimed, delivery.send(claimed), now, tenant=owner.tenant_id)
         (row,) = owner.get("/v1/deliveries").json()["items"]
     assert row["state"] == "sent"
     assert works_at <= now <= works_at + timedelta(minutes=10)
@@ -346,8 +331,7 @@ def test_an_attempt_before_the_clock_was_stepped_back_keeps_no_notice_waiting(ow
     ahead = datetime.now(UTC) + timedelta(hours=1)
     for _ in range(2):
         row = owner.created(f"/v1/receivers/{target['id']}/tests", {})
-    with tenant_session(owner.tenant_id) as session:
-        assert delivery.claim(session, UUID(row["id"]), ahead) is not None  # the process ends here
+    assert call(delivery.claim, UUID(row["id"]), ahead, tenant=owner.tenant_id) is not None  # the process ends here
     tasks.deliver_due()
     assert len(hooks.got) == 2
 

@@ -11,11 +11,11 @@ from sqlalchemy import delete
 
 from lab.benchmarks.storing.programs import program
 from sinemora.kit import outbox
-from sinemora.kit.db import system_session
 from sinemora.kit.mail import Mail
 from sinemora.kit.outbox import OutgoingMail
 from tests.alerts.notifications.servers import Hooks, receiver
 from tests.api_clients import Member, SetTo
+from tests.statements import call, execute
 from tests.waits import until
 
 MAILS = 40
@@ -28,8 +28,7 @@ def test_a_mail_server_that_hangs_delays_no_notification(
     with socket.create_server(("127.0.0.1", 0), backlog=MAILS) as silent:
         set_to(smtp_url=f"smtp://127.0.0.1:{silent.getsockname()[1]}")
         for _ in range(MAILS):
-            with system_session() as session:
-                outbox.post(session, "test", Mail("a@b.example", "Hi", ("Hi",)), timedelta(days=1))
+            call(outbox.post, "test", Mail("a@b.example", "Hi", ("Hi",)), timedelta(days=1))
         created = receiver(owner, "webhook", hooks)
         assert redis.llen("fast") == MAILS
         with program("notifier", tmp_path):
@@ -42,5 +41,4 @@ def test_a_mail_server_that_hangs_delays_no_notification(
             for _ in range(3):
                 assert owner.post(f"/v1/receivers/{created['id']}/tests").status_code == 201
             until(lambda: len(hooks.got) == 6, "three notifications one after the other", 12)
-        with system_session() as session:
-            session.execute(delete(OutgoingMail))  # they belong to no tenant, which would take them along
+        execute(delete(OutgoingMail))  # they belong to no tenant, which would take them along

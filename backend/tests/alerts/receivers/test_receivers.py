@@ -1,5 +1,3 @@
-"""Receivers and routes over the API."""
-
 import base64
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Receivers of an incident by its labels."""
-
 from typing import Any
 
 import pytest

@@ -1,31 +1,27 @@
-"""Alert rules over the API: defaults, checks, scope, YAML."""
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import yaml
-from sqlalchemy import text
 
 from sinemora.alerts.evaluation.rule import defaults
 from sinemora.alerts.rules import service
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from tests.alerts.conftest import Watched, egress
 from tests.api_clients import Member, body_of
-from tests.statements import execute
+from tests.statements import execute, scalar
 from tests.waits import WAIT_MOST_S, until
 
 
 def test_several_who_read_the_rules_of_a_new_mesh_at_once_get_them(owner: Member, make_mesh: Any):
     """The first one has created the default rules and not committed yet; a second one waits for them."""
     world = make_mesh(owner, 2)
-    waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
     with ThreadPoolExecutor(1) as pool:
         with tenant_session(owner.tenant_id) as session:
             service.create_default_rules(session, world.id)
             second = pool.submit(owner.get, "/v1/alert-rules", params={"mesh_id": str(world.id)})
-            with system_session() as watching:
-                until(lambda: second.done() or watching.scalar(waits) == 1, "the second one waits")
+            until(lambda: second.done() or scalar(waits) == 1, "the second one waits")
         answer = second.result(WAIT_MOST_S)
     assert len(body_of(answer)["items"]) == len(defaults(10))
 

@@ -1,5 +1,3 @@
-"""Silences: times, matching incidents, the reason kept with an incident."""
-
 from datetime import UTC, datetime, timedelta
 
 import pytest
