@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lab.benchmarks.agent_process import command_of, enrol
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow, Report
 
@@ -23,12 +24,15 @@ MESH_KEY = 1
 
 
 class Agent:
-    """A running `sinemora-agent` of a host."""
+    """A running `sinemora-agent` of a host. `address`: that at which it is measured."""
 
-    def __init__(self, fleet: "Fleet", host: Host, key: int, event_port: int, start: Callable[[], Process]) -> None:
+    def __init__(
+        self, fleet: "Fleet", host: Host, key: int, address: str, event_port: int, start: Callable[[], Process]
+    ) -> None:
         self.fleet = fleet
         self.host = host
         self.key = key
+        self.address = address
         self.event_port = event_port
         self._start = start
         self.process = start()
@@ -46,7 +50,7 @@ class Agent:
     def peer(self, role: str, **more: Any) -> dict[str, Any]:
         """Return this agent as a peer in the plan of another one, which has `role` towards it: client or responder."""
         ports = {"event_port": self.event_port, "general_port": self.event_port + 1}
-        return peer(self.key, self.host.address, role, **{**ports, **more})
+        return peer(self.key, self.address, role, **{**ports, **more})
 
     def follow(self, peers: Sequence[dict[str, Any]], rate_hz: int, **more: Any) -> None:
         """Put a plan of one mesh in force; `more` replaces members of the plan or of its mesh (see `plan`)."""
@@ -116,6 +120,7 @@ class Fleet:
             raise LabError(f"{binary} is not built.\nWhat to do: make setup")
         self.lab = lab
         self.binary = binary
+        self.backend = f"http://{lab.gateway}:8420"
         self.folder = lab.folder / "fleet"
         self.folder.mkdir()
         self._agents = 0
@@ -143,41 +148,31 @@ class Fleet:
         self._agents += 1
         key = self._agents
         state = self.lab.folder / f"state-{key}"
-        state.mkdir(mode=0o700)
-        backend = f"http://{self.lab.gateway}:8420"
-        identity = {
-            **{name: f"00000000-0000-4000-8000-{key:012}" for name in ("agent_id", "vm_id", "tenant_id")},
-            **{"vm_key": key, "credential": f"sma_{key}", "backend": backend},
-        }
-        (state / "identity.json").write_text(json.dumps(identity), "utf-8")
-        (state / "identity.json").chmod(0o600)
+        enrol(state, self.backend, _uuid(key), _uuid(key), key, f"sma_{key}")
         self.write_plan(key, plan(key, [], 1))
-        options = {
-            **{"backend": backend, "state-dir": str(state), "listen-address": host.address, "log-level": "info"},
-            **{"event-port": str(event_port), "general-port": str(event_port + 1)},
-            **{"metrics-listen": "127.0.0.1:9319"},
-            **{name.replace("_", "-"): value for name, value in settings.items()},
+        options: dict[str, object] = {
+            **{"backend": self.backend, "state_dir": state, "listen_address": host.address, "log_level": "info"},
+            **{"event_port": event_port, "general_port": event_port + 1, "metrics_listen": "127.0.0.1:9319"},
+            **settings,
         }
-        flags = [f"--{name}={value}" for name, value in options.items() if value]
         before = [*through, state] if through else []
-        command = [*before, self.binary, "run", "--insecure-http", *flags]
-        return Agent(self, host, key, event_port, lambda: host.start(command, "agent", env))
+        command = [*before, *command_of(self.binary, **options)]
+        address = settings.get("probe_address") or settings.get("listen_address") or host.address
+        return Agent(self, host, key, address, event_port, lambda: host.start(command, "agent", env))
 
     def transfer(self, agent: Agent, **settings: str) -> Process:
         """Start `sinemora-transfer` next to an agent, with further `settings`."""
-        options = {
-            **{"backend": f"http://{self.lab.gateway}:8420", "state-dir": str(self.lab.folder / f"state-{agent.key}")},
-            **{"listen-address": agent.host.address},
-            **{name.replace("_", "-"): value for name, value in settings.items()},
-        }
-        flags = [f"--{name}={value}" for name, value in options.items()]
-        process = agent.host.start([TRANSFER, "run", "--insecure-http", *flags], "transfer")
+        state = self.lab.folder / f"state-{agent.key}"
+        command = command_of(
+            TRANSFER, backend=self.backend, state_dir=state, listen_address=agent.host.address, **settings
+        )
+        process = agent.host.start(command, "transfer")
         process.require("the start of transfers", "starting")
         return process
 
     def write_plan(self, key: int, content: dict[str, Any]) -> None:
         """Put a plan in force for the agent of this key, within about a second."""
-        content = content | {"agent_id": f"00000000-0000-4000-8000-{key:012}", "vm_key": key}
+        content = content | {"agent_id": _uuid(key), "vm_key": key}
         new = self.folder / f"{key}.new"
         new.write_text(json.dumps(content), "utf-8")
         new.rename(self.folder / f"{key}.json")
@@ -194,6 +189,10 @@ class Fleet:
                 self._seen[path.name] = Report.FromString(path.read_bytes())
         own = {report.sequence: report for name, report in self._seen.items() if name.startswith(f"{key}-")}
         return [report for _, report in sorted(own.items())]
+
+
+def _uuid(key: int) -> str:
+    return f"00000000-0000-4000-8000-{key:012}"
 
 
 @contextmanager

@@ -138,10 +138,9 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     tuning = ["--outbound=delay=1ms", "--inbound=delay=1ms rate=20mbit burst=5kB queue=50kB"]
     pair = Pair(lab, f"x{rate}", Clock(), Fleet(lab, SYNTHETIC), tuning)
     log_interval = 1 - rate.bit_length()
-    daemons.ptpd_master(pair.hosts[1], log_interval, boxes.interface(pair.hosts[1], pair.addresses[1]))
-    ptpd = daemons.ptpd_client(
-        pair.hosts[0], pair.addresses[1], log_interval, boxes.interface(pair.hosts[0], pair.addresses[0])
-    )
+    ours, theirs = (boxes.interface(end.host, end.address) for end in (pair.client, pair.responder))
+    daemons.ptpd_master(pair.responder.host, log_interval, theirs)
+    ptpd = daemons.ptpd_client(pair.client.host, pair.responder.address, log_interval, ours)
     pair.measure(rate, spike_ns=500_000)
     start_s = time.time() + SETTLED_S
     starts = [start_s + APART_S * n for n in range(bursts)]

@@ -5,12 +5,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 import boxes
-from agents import HERE, Agent, Fleet
+from agents import HERE, Fleet
 from laboratory import Lab, LabError, Process, tool
 
 SYNTHETIC = HERE.parent / "target" / "synthetic" / "release" / "sinemora-agent"
@@ -101,33 +101,33 @@ class Pair:
     def __init__(self, lab: Lab, name: str, clock: Clock, fleet: Fleet, tuning: Sequence[str] | None = None) -> None:
         self.lab = lab
         self.hosts = (lab.host(f"c{name}"), lab.host(f"r{name}"))
-        self.addresses = [host.address for host in self.hosts]
+        addresses = tuple(host.address for host in self.hosts)
         if tuning is not None:
             self.box = boxes.join(lab, *self.hosts, tuning)
-            self.addresses = list(self.box.addresses)
+            addresses = self.box.addresses
         # One base for both, so that the difference of the two clocks is exactly as requested.
         base_ns = time.time_ns() - raw_ns()
-        self.clock = Clock(**{**clock.__dict__, "origin_ns": raw_ns()})
+        self.clock = replace(clock, origin_ns=raw_ns())
         ends = (Clock(0, 0, 0, 1), self.clock)
         self.client, self.responder = (
             fleet.agent(host, 10_319, env=end.environment(base_ns), listen_address=address)
-            for host, end, address in zip(self.hosts, ends, self.addresses, strict=True)
+            for host, end, address in zip(self.hosts, ends, addresses, strict=True)
         )
         self.began_s = 0.0
 
     def measure(self, rate_hz: int, spike_ns: int = 10**15) -> None:
         """Start the exchanges; exchanges `spike_ns` above the median of a window are kept."""
         more = {"window_s": WINDOW_S, "loss_deadline_ms": 250, "spike_threshold_ns": spike_ns}
-        self.responder.follow([self._peer(self.client, 0, "responder")], rate_hz, **more)
+        self.responder.follow([self.client.peer("responder")], rate_hz, **more)
         time.sleep(1.5)
         self.began_s = time.time()
-        self.client.follow([self._peer(self.responder, 1, "client")], rate_hz, **more)
+        self.client.follow([self.responder.peer("client")], rate_hz, **more)
 
     def flood(self, bits_per_s: float, seconds: float, starts_s: Sequence[float]) -> Process:
         """Send traffic to the client, for `seconds` from each of the times (Unix)."""
         self.hosts[0].start([sys.executable, "-c", _SINK], "sink")
         arguments = [str(bits_per_s), str(seconds), *map(str, starts_s)]
-        return self.hosts[1].start([sys.executable, "-c", _FLOOD, self.addresses[0], *arguments], "flood")
+        return self.hosts[1].start([sys.executable, "-c", _FLOOD, self.client.address, *arguments], "flood")
 
     def narrow(self, rate: str, queue: str) -> None:
         """Put a token bucket in front of the client."""
@@ -156,9 +156,6 @@ class Pair:
             for kept in window.evidence:
                 rows = zip(kept.at_ns, kept.outbound_ns, kept.inbound_ns, strict=True)
                 yield from ((window.started_at_s + at_ns / 1e9, out, back) for at_ns, out, back in rows)
-
-    def _peer(self, agent: Agent, end: int, role: str) -> dict[str, object]:
-        return agent.peer(role) | {"address": self.addresses[end]}
 
 
 def raw_ns() -> int:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from lab.benchmarks import figures
+from lab.benchmarks.agent_process import command_of, enrol
 from lab.benchmarks.storing.product import running
 
 from agents import BINARY
@@ -21,11 +22,7 @@ def run() -> None:
     with running() as product, tempfile.TemporaryDirectory(prefix="sinemora-clone-") as folder:
         world = product.world("clone", 2)
         url, original = product.url(""), Path(folder) / "original"
-        original.mkdir(mode=0o700)
-        ids = {"agent_id": str(world.vm_ids[0]), "vm_id": str(world.vm_ids[0]), "tenant_id": str(product.tenant_id)}
-        identity = {**ids, "vm_key": world.vm_keys[0], "credential": world.credentials[0], "backend": url}
-        (original / "identity.json").write_text(json.dumps(identity), "utf-8")
-        (original / "identity.json").chmod(0o600)
+        enrol(original, url, product.tenant_id, world.vm_ids[0], world.vm_keys[0], world.credentials[0])
         agents = [_start(original, url, 10_319)]
         try:
             agents[0].require("its plan", "new plan")
@@ -44,9 +41,8 @@ def run() -> None:
 
 
 def _start(state: Path, backend: str, port: int) -> Process:
-    settings = {
-        **{"backend": backend, "state-dir": state, "listen-address": "127.0.0.1", "cloud-metadata": "off"},
-        **{"event-port": port, "general-port": port + 1},
-    }
-    flags = [f"--{name}={value}" for name, value in settings.items()]
-    return Process([BINARY, "run", "--insecure-http", *flags], state.with_suffix(".log"), None)
+    ports = {"event_port": port, "general_port": port + 1}
+    command = command_of(
+        BINARY, backend=backend, state_dir=state, listen_address="127.0.0.1", cloud_metadata="off", **ports
+    )
+    return Process(command, state.with_suffix(".log"))

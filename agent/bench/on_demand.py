@@ -7,28 +7,23 @@ from contextlib import contextmanager
 from typing import Any
 
 import boxes
-from agents import Agent, fleet_in_lab, peer
+from agents import Agent, fleet_in_lab
 from laboratory import wait_until
 
 KEY = 77
 Second = dict[str, Any]
 
 
-Ends = Sequence[tuple[Agent, str]]
-"""A client and a responder, each with the address at which it is measured."""
-
-
 @contextmanager
-def through_box(settings: Sequence[str]) -> Iterator[Ends]:
+def through_box(settings: Sequence[str]) -> Iterator[list[Agent]]:
     """Start a client and a responder with a delaybox of these settings between them."""
     with fleet_in_lab() as (lab, fleet):
         hosts = lab.host("client"), lab.host("responder")
         path = boxes.join(lab, *hosts, settings)
-        places = zip(hosts, path.addresses, strict=True)
-        yield [(fleet.agent(host, listen_address=address), address) for host, address in places]
+        yield [fleet.agent(host, listen_address=at) for host, at in zip(hosts, path.addresses, strict=True)]
 
 
-def measure(ends: Ends, seconds: int, flows: int = 1, **asked: Any) -> list[Second]:
+def measure(ends: Sequence[Agent], seconds: int, flows: int = 1, **asked: Any) -> list[Second]:
     """Order a measurement of `seconds`; return what the client has reported when it has reported as many.
 
     `asked` are further members of the order.
@@ -37,10 +32,10 @@ def measure(ends: Ends, seconds: int, flows: int = 1, **asked: Any) -> list[Seco
     starts_s = int(time.time()) + 4
     order = {"id": "o", "key": KEY, "loss_deadline_ms": 1000, **asked}
     order |= {"starts_at_ns": starts_s * 10**9, "ends_at_ns": (starts_s + seconds) * 10**9}
-    for (agent, _), (other, address), role in ((responder, client, "responder"), (client, responder, "client")):
-        agent.follow([], 1, on_demand=[order | {"peer": peer(other.key, address, role, flows=flows)}])
-    wait_until("the last second", lambda: len(seconds_of(client[0])) >= seconds, seconds + 30)
-    return seconds_of(client[0])
+    for agent, other, role in ((responder, client, "responder"), (client, responder, "client")):
+        agent.follow([], 1, on_demand=[order | {"peer": other.peer(role, flows=flows)}])
+    wait_until("the last second", lambda: len(seconds_of(client)) >= seconds, seconds + 30)
+    return seconds_of(client)
 
 
 def seconds_of(client: Agent) -> list[Second]:

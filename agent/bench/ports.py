@@ -41,7 +41,7 @@ def trial(links_us: Sequence[tuple[int, int]], seconds: int = SECONDS) -> tuple[
     with fleet_in_lab() as (lab, fleet):
         hosts = lab.host("client"), lab.host("responder")
         join_by_hash(lab, *hosts, links_us)
-        ends = [(fleet.agent(host, listen_address=at), at) for host, at in zip(hosts, (CLIENT, RESPONDER), strict=True)]
+        ends = [fleet.agent(host, listen_address=at) for host, at in zip(hosts, (CLIENT, RESPONDER), strict=True)]
         reported = measure(ends, seconds, flows=PORTS, rate_hz=2)
         ports = max((second["ports"] for second in reported), key=len)
         on_first = {port: _hop(hosts[0], port) == "path0" for port in ports}

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from lab import embedded_product
+from lab.benchmarks.agent_process import command_of
 from lab.embedded_product import EMAIL, EmbeddedProduct
 from lab.soak.readers import Person
 from sinemora.labs.profiler.recipes import RECIPES, ProfileError, resolved
@@ -124,14 +125,12 @@ def _agent(lab: Lab, host: Host, token: str) -> Process:
     state = lab.folder / f"state-{host.name}"
     state.mkdir(mode=0o700)
     options = {
-        **{"backend": f"http://{lab.gateway}:8420", "token": token, "name": host.name, "state-dir": str(state)},
-        **{"listen-address": host.address, "cloud-metadata": "off", "log-level": "info"},
+        **{"backend": f"http://{lab.gateway}:8420", "token": token, "name": host.name, "state_dir": state},
+        **{"listen_address": host.address, "cloud_metadata": "off", "log_level": "info"},
         # The exporter that the monitoring asks.
-        "metrics-listen": f"{host.address}:{EXPORTER_PORT}",
+        "metrics_listen": f"{host.address}:{EXPORTER_PORT}",
     }
-    return host.start(
-        [BINARY, "run", "--insecure-http", *(f"--{key}={value}" for key, value in options.items())], "agent"
-    )
+    return host.start(command_of(BINARY, **options), "agent")
 
 
 def _begin(world: World) -> None:

@@ -29,7 +29,7 @@ def test_peers_of_both_families_are_measured_and_none_is_lost() -> None:
         v6.follow([peer(client.key, of_v6["both"], "responder")], RATE_HZ)
         peers = [
             v4.peer("client"),
-            peer(v6.key, of_v6["six"], "client"),
+            v6.peer("client"),
             peer(11, ptp4.address, "client", protocol="ieee1588"),
             peer(12, of_v6["ptp6"], "client", protocol="ieee1588"),
         ]

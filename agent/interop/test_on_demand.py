@@ -23,7 +23,7 @@ def seconds() -> Iterator[list[Second]]:
     with through_box(settings) as ends:
         measure(ends, SECONDS, rate_hz=RATE_HZ)
         time.sleep(2)
-        yield seconds_of(ends[0][0])
+        yield seconds_of(ends[0])
 
 
 def test_there_is_one_window_for_each_second_and_none_after_the_end(seconds: list[Second]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.benchmarks import figures
+from lab.benchmarks.agent_process import command_of, enrol
 from lab.benchmarks.figures import comment
 from lab.benchmarks.scaling.previous import ROOT, earlier
 from lab.benchmarks.storing.product import Product, World
@@ -65,31 +66,22 @@ class _Agent:
 
     def __init__(self, product: Product, world: World, folder: Path, place: int) -> None:
         self.state = folder / f"agent-{place}"
-        self.state.mkdir(mode=0o700)
         self.address = f"127.77.0.{place + 1}"
-        vm_id = world.vm_ids[place]
-        identity = {name: str(vm_id) for name in ("agent_id", "vm_id")} | {
-            **{"tenant_id": str(product.tenant_id), "vm_key": world.vm_keys[place]},
-            **{"credential": world.credentials[place], "backend": product.url("")},
-        }
-        (self.state / "identity.json").write_text(json.dumps(identity))
-        (self.state / "identity.json").chmod(0o600)
+        self.backend, vm_id = product.url(""), world.vm_ids[place]
+        enrol(self.state, self.backend, product.tenant_id, vm_id, world.vm_keys[place], world.credentials[place])
         with tenant_session(product.tenant_id) as session:
             vm = session.get_one(Vm, vm_id)
             vm.probe_address, vm.event_port, vm.general_port = self.address, PORT, PORT + 1
-        self.backend = product.url("")
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, binary: Path) -> None:
         """Start an agent of a release."""
-        settings = {
-            **{"backend": self.backend, "state-dir": self.state, "listen-address": self.address},
-            **{"event-port": PORT, "general-port": PORT + 1, "cloud-metadata": "off"},
+        settings: dict[str, object] = {
+            **{"backend": self.backend, "state_dir": self.state, "listen_address": self.address},
+            **{"event_port": PORT, "general_port": PORT + 1, "cloud_metadata": "off"},
         }
-        flags = [f"--{name}={value}" for name, value in settings.items()]
         with self.state.with_suffix(".log").open("ab") as log:
-            line = [str(binary), "run", "--insecure-http", *flags]
-            self.process = subprocess.Popen(line, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command_of(binary, **settings), stdout=log, stderr=log)
 
     def stop(self) -> None:
         """Stop it."""
