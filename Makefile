@@ -153,7 +153,7 @@ bench-store: ## What the store takes in and how fast it answers (some groups: ON
 bench-agent: ## What the agent costs and how right it is, beside stock daemons (one group: ONLY=cpu)
 	$(PREPARE) bench-agent >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python ../agent/bench
-bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,storm)
+bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,outage)
 	$(PREPARE) backend >&2
 	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.alerts
 bench-ui: ## How fast and how right the console is in a browser (some groups: ONLY=faults,keys; SEED=2; MINUTES=30 of heap)

@@ -1,6 +1,5 @@
 """Faults of a mesh, and the truth about them."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,40 +39,27 @@ _BURST_NS = 1_750_000
 _PATIENCE_S = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """Fault from window `start` to before `end`; `detectable` is the first window in which it has 3 deviations.
+@dataclass(slots=True)
+class Case:
+    """A mesh, its windows, and its fault from window `start` to before `end`.
 
-    `culprit` by position of VMs or zones; None without a fault.
+    `culprits`: right answers by position of VMs or zones, the best first; none without a fault. `detectable`: the first
+    window in which it has 3 deviations. `sharp`: it begins within a window and is there in most that follow, so its
+    onset is known to the window.
     """
 
-    event: Event
-    start: int
-    end: int
-    detectable: int
-    deviations: float
-    culprit: Culprit | None
-
-
-@dataclass(slots=True)
-class Scenario:
-    """A mesh, its windows, and the truth about them."""
-
-    seed: int
+    kind: StrEnum
     mesh: Mesh
     windows: Windows
-    truth: Truth
+    start: int
+    end: int
+    culprits: tuple[Culprit, ...]
+    detectable: int
+    sharp: bool = True
 
 
-def mixed(counts: Mapping[Event, int], seed: int) -> Iterator[Scenario]:
-    """Yield a number of incidents of each kind. The n-th of a kind has the seed `seed` + n."""
-    for event, count in counts.items():
-        for number in range(count):
-            yield make(event, seed + number)
-
-
-def make(event: Event, seed: int) -> Scenario:
-    """Return the mesh of a kind and a seed; the same arguments give the same mesh."""
+def make(event: Event, seed: int) -> Case:
+    """Return the case of a kind and a seed; the same arguments give the same one."""
     rng = np.random.default_rng([seed, list(Event).index(event)])
     mesh = make_mesh(rng, 60 if event is Event.WEEKEND_DIP else 10)
     warm_up = _WARM_UP_S.get(event, WARM_UP_S) // mesh.window_s
@@ -113,7 +99,8 @@ def make(event: Event, seed: int) -> Scenario:
                 detectable = start + int(np.argmax(shape * deviations >= DEVIATIONS[0]))
             _delay(windows, where, start, deviations * sd_ns * shape, rng)
     store(windows)
-    return Scenario(seed, mesh, windows, Truth(event, start, end, detectable, deviations, culprit))
+    culprits = () if culprit is None else (culprit,)
+    return Case(event, mesh, windows, start, end, culprits, detectable)
 
 
 def _lasts_s(event: Event, rng: np.random.Generator) -> int:

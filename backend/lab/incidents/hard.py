@@ -5,12 +5,14 @@ window in ten minutes), early in the life of a mesh, or causes whose paths come 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 
-from lab.incidents.network import Flags, Mesh, Windows, delay, lose, quiet, store
+from lab.incidents.events import Case
+from lab.incidents.network import Mesh, delay, lose, quiet, store
 from lab.incidents.traces import TRACES
 from lab.incidents.trial import Incident
 from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
@@ -20,6 +22,8 @@ HOUR = 360
 _ZONE_OF = np.repeat(np.arange(3), 4)
 _AFTER = 90
 _LATE = 6
+# From this share of lost packets on, a loss begins in the reports within a window.
+_SEEN_AT_ONCE = 0.04
 
 
 class Hard(StrEnum):
@@ -40,27 +44,15 @@ WEAK = (Hard.SLOW_RISE, Hard.TWO_OF_TWELVE, Hard.ONE_OF_SIXTY)
 ONE_CAUSE = (Hard.EGRESS_LOSS, Hard.VM_LOSS, Hard.SPIKE_THEN_LOSS, Hard.SICK_VM)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A mesh of 12 VMs with one fault from window `start` to before `end`; `culprits`: right answers, the best first.
-
-    `sharp`: it begins within a window and is there in most that follow, so its onset is known to the window.
-    """
-
-    kind: Hard
-    mesh: Mesh
-    windows: Windows
-    start: int
-    end: int
-    culprits: tuple[Culprit, ...]
-    sharp: bool = True
-
-
+Culprits = tuple[Culprit, ...]
+Shape = Callable[[np.random.Generator], npt.NDArray[np.floating]]
+"""Draws the size of a fault in each of its windows, in deviations of the trace."""
+Choose = Callable[[Mesh, np.random.Generator], Culprits]
 Maker = Callable[[Hard, Mesh, np.random.Generator], Case]
 
 
 def make_case(kind: Hard, seed: int) -> Case:
-    """Return a case; the same arguments give the same one."""
+    """Return a case of a mesh of 12 VMs; the same arguments give the same one."""
     rng = np.random.default_rng([seed, 1 + list(Hard).index(kind), 41])
     traces = [trace for trace in TRACES if trace.spikes > 1000] if kind is Hard.AMONG_SPIKES else TRACES
     mesh = Mesh(traces[int(rng.integers(len(traces)))], _ZONE_OF)
@@ -69,73 +61,50 @@ def make_case(kind: Hard, seed: int) -> Case:
     return case
 
 
-def _slow_rise(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-    """Let one path rise to 8 deviations within 3 to 6 hours; it stays there for an hour."""
-    start, lasts = 6 * HOUR, int(rng.integers(3 * HOUR, 6 * HOUR))
-    shape = np.minimum(np.arange(lasts + HOUR) / lasts, 1)
-    windows = quiet(mesh, start + shape.size + _AFTER, rng)
-    source, target = _two(mesh, rng)
-    _raise(windows, _path(mesh, source, target), start, 8 * mesh.trace.usual_sd_us * shape)
-    return Case(kind, mesh, windows, start, start + shape.size, _of_pair(source, target), sharp=False)
-
-
-def _recurs(every: int, bad: int, deviations: float, hours: int) -> Maker:
+def _slow(starts: tuple[int, int], choose: Choose, shape: Shape, *, both: bool = False) -> Maker:
     def make(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-        """Slow a path in `bad` of `every` windows, both directions if seldom."""
-        start = 420 + int(rng.integers(30))
-        windows = quiet(mesh, start + hours * HOUR + _AFTER, rng)
-        source, target = _two(mesh, rng)
-        where = _path(mesh, source, target)
-        if bad == 1:
+        """Slow the paths of a culprit, in both directions if `both`."""
+        start, deviations = int(rng.integers(*starts)), shape(rng)
+        windows = quiet(mesh, start + deviations.size + _AFTER, rng)
+        culprits = choose(mesh, rng)
+        where = explains(culprits[0], mesh.zone_of)
+        if both:
             where |= where.T
-        turns = np.arange(hours * HOUR) % every < bad
-        _raise(windows, where, start, deviations * mesh.trace.usual_sd_us * turns)
-        return Case(kind, mesh, windows, start, start + hours * HOUR, _of_pair(source, target), sharp=False)
+        delay(windows, where, start, 1000 * mesh.trace.usual_sd_us * deviations[:, None])
+        is_sharp = bool(np.all(deviations == deviations[0]))
+        return Case(kind, mesh, windows, start, start + deviations.size, culprits, start, is_sharp)
 
     return make
 
 
-def _slow_vm(starts: tuple[int, int], deviations: tuple[int, int]) -> Maker:
+def _rises(rng: np.random.Generator) -> npt.NDArray[np.floating]:
+    """Rise to 8 deviations within 3 to 6 hours, and stay there for an hour."""
+    lasts = int(rng.integers(3 * HOUR, 6 * HOUR))
+    return 8 * np.minimum(np.arange(lasts + HOUR) / lasts, 1)
+
+
+def _recurs(every: int, bad: int, deviations: float, hours: int) -> Shape:
+    """Be there in `bad` of `every` windows."""
+    return lambda _: deviations * (np.arange(hours * HOUR) % every < bad)
+
+
+def _lasts(least: float, most: float) -> Shape:
+    """Last for half an hour with the same size."""
+    return lambda rng: np.full(HOUR // 2, rng.uniform(least, most))
+
+
+def _loses(suspect: Suspect, least: float, most: float, lasts: int, *, spike: bool = False) -> Maker:
     def make(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-        """Slow a VM for half an hour."""
-        start = int(rng.integers(*starts))
-        windows = quiet(mesh, start + HOUR, rng)
-        culprit = Culprit(Suspect.VM, int(rng.integers(mesh.size)))
-        rise_us = rng.uniform(*deviations) * mesh.trace.usual_sd_us
-        _raise(windows, explains(culprit, mesh.zone_of), start, np.full(HOUR // 2, rise_us))
-        return Case(kind, mesh, windows, start, start + HOUR // 2, (culprit,))
+        """Lose a share of the packets of a VM; `spike`: two minutes after a spike of 3 ms on all of its paths."""
+        culprit, share = Culprit(suspect, int(rng.integers(mesh.size))), float(rng.uniform(least, most))
+        start, where = 420 + int(rng.integers(30)), explains(culprit, mesh.zone_of)
+        windows = quiet(mesh, start + lasts + HOUR, rng)
+        lose(windows, where, start, start + lasts, share, rng)
+        if spike:
+            windows.max_ns[start - int(rng.integers(4, 15))][where] += np.float32(3e6)
+        return Case(kind, mesh, windows, start, start + lasts, (culprit,), start, share >= _SEEN_AT_ONCE)
 
     return make
-
-
-def _egress_loss(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-    """Lose 2 % of what a VM sends for two hours."""
-    culprit = Culprit(Suspect.EGRESS, int(rng.integers(mesh.size)))
-    return replace(_losing(kind, mesh, rng, culprit, (0.02, 2 * HOUR)), sharp=False)
-
-
-def _vm_loss(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-    """Lose 4 to 25 % of all packets of a VM for half an hour."""
-    culprit = Culprit(Suspect.VM, int(rng.integers(mesh.size)))
-    return _losing(kind, mesh, rng, culprit, (float(rng.uniform(0.04, 0.25)), HOUR // 2))
-
-
-def _spike_then_loss(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
-    """Lose packets of a VM, two minutes after a spike of 3 ms on all of its paths."""
-    culprit = Culprit(Suspect.VM, int(rng.integers(mesh.size)))
-    case = _losing(kind, mesh, rng, culprit, (float(rng.uniform(0.1, 0.25)), HOUR // 3))
-    where = explains(culprit, mesh.zone_of)
-    case.windows.max_ns[case.start - int(rng.integers(4, 15))][where] += np.float32(3e6)
-    return case
-
-
-def _losing(kind: Hard, mesh: Mesh, rng: np.random.Generator, culprit: Culprit, loss: tuple[float, int]) -> Case:
-    share, lasts = loss
-    start = 420 + int(rng.integers(30))
-    windows = quiet(mesh, start + lasts + HOUR, rng)
-    where = explains(culprit, mesh.zone_of) & ~np.eye(mesh.size, dtype=bool)
-    lose(windows, where, start, start + lasts, share, rng)
-    return Case(kind, mesh, windows, start, start + lasts, (culprit,))
 
 
 def _among_spikes(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
@@ -143,43 +112,31 @@ def _among_spikes(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
     start = 420 + int(rng.integers(HOUR))
     windows = quiet(mesh, start + HOUR, rng)
     for at in np.flatnonzero(rng.random(start + HOUR // 2) < 1 / 30):
-        source, target = _two(mesh, rng)
+        source, target = _two(mesh.size, rng)
         windows.max_ns[at, [source, target], [target, source]] += np.float32(rng.uniform(1e6, 4e6))
         if rng.random() < 0.3:  # several VMs at once: a spike in the whole mesh
             windows.max_ns[at] += np.float32(rng.uniform(1e6, 4e6))
-    vm, other = _two(mesh, rng)
-    culprits = (
-        (Culprit(Suspect.VM, vm),),
-        (Culprit(Suspect.ZONE_PAIR, *(int(one) for one in rng.choice(3, 2, replace=False))),),
-        _of_pair(vm, other),
-    )[int(rng.integers(3))]
-    where = explains(culprits[0], mesh.zone_of) & ~np.eye(mesh.size, dtype=bool)
+    zones = (Culprit(Suspect.ZONE_PAIR, *_two(3, rng)),)
+    culprits = (_a_vm(mesh, rng), zones, _a_path(mesh, rng))[int(rng.integers(3))]
+    where = explains(culprits[0], mesh.zone_of)
     if rng.random() < 0.5:
-        _raise(windows, where, start, np.full(HOUR // 2, 8 * mesh.trace.usual_sd_us))
+        delay(windows, where, start, np.full((HOUR // 2, 1), 8000 * mesh.trace.usual_sd_us))
     else:
         lose(windows, where, start, start + HOUR // 2, 0.3, rng)
-    return Case(kind, mesh, windows, start, start + HOUR // 2, culprits)
+    return Case(kind, mesh, windows, start, start + HOUR // 2, culprits, start)
 
 
-_MAKERS: dict[Hard, Maker] = {
-    Hard.SLOW_RISE: _slow_rise,
-    Hard.TWO_OF_TWELVE: _recurs(12, 2, 12, 1),
-    Hard.ONE_OF_SIXTY: _recurs(60, 1, 10, 6),
-    Hard.EARLY: _slow_vm((42, 108), (30, 30)),  # in the first twenty minutes of a mesh
-    Hard.EGRESS_LOSS: _egress_loss,
-    Hard.VM_LOSS: _vm_loss,
-    Hard.SPIKE_THEN_LOSS: _spike_then_loss,
-    Hard.SICK_VM: _slow_vm((420, 450), (4, 12)),
-    Hard.AMONG_SPIKES: _among_spikes,
-}
-
-
-def _two(mesh: Mesh, rng: np.random.Generator) -> tuple[int, int]:
-    first, second = (int(one) for one in rng.choice(mesh.size, 2, replace=False))
+def _two(count: int, rng: np.random.Generator) -> tuple[int, int]:
+    first, second = (int(one) for one in rng.choice(count, 2, replace=False))
     return first, second
 
 
-def _of_pair(source: int, target: int) -> tuple[Culprit, ...]:
+def _a_vm(mesh: Mesh, rng: np.random.Generator) -> Culprits:
+    return (Culprit(Suspect.VM, int(rng.integers(mesh.size))),)
+
+
+def _a_path(mesh: Mesh, rng: np.random.Generator) -> Culprits:
+    source, target = _two(mesh.size, rng)
     return (
         Culprit(Suspect.PATH, source, target),
         Culprit(Suspect.PATH, target, source),
@@ -187,13 +144,17 @@ def _of_pair(source: int, target: int) -> tuple[Culprit, ...]:
     )
 
 
-def _path(mesh: Mesh, source: int, target: int) -> Flags:
-    return explains(Culprit(Suspect.PATH, source, target), mesh.zone_of)
-
-
-def _raise(windows: Windows, where: Flags, start: int, rise_us: Sequence[float] | np.ndarray) -> None:
-    """Add a delay (µs, by window) to the paths."""
-    delay(windows, where, start, np.asarray(rise_us)[:, None] * 1000)
+_MAKERS: dict[Hard, Maker] = {
+    Hard.SLOW_RISE: _slow((6 * HOUR, 6 * HOUR + 1), _a_path, _rises),
+    Hard.TWO_OF_TWELVE: _slow((420, 450), _a_path, _recurs(12, 2, 12, 1)),
+    Hard.ONE_OF_SIXTY: _slow((420, 450), _a_path, _recurs(60, 1, 10, 6), both=True),
+    Hard.EARLY: _slow((42, 108), _a_vm, _lasts(30, 30)),  # in the first twenty minutes of a mesh
+    Hard.EGRESS_LOSS: _loses(Suspect.EGRESS, 0.02, 0.02, 2 * HOUR),
+    Hard.VM_LOSS: _loses(Suspect.VM, 0.04, 0.25, HOUR // 2),
+    Hard.SPIKE_THEN_LOSS: _loses(Suspect.VM, 0.1, 0.25, HOUR // 3, spike=True),
+    Hard.SICK_VM: _slow((420, 450), _a_vm, _lasts(4, 12)),
+    Hard.AMONG_SPIKES: _among_spikes,
+}
 
 
 @dataclass(frozen=True, slots=True)

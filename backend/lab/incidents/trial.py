@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lab.incidents.events import Scenario
+from lab.incidents.events import Case
 from lab.incidents.network import EXCHANGES, Mesh, Windows
 from lab.incidents.notices import NoticeLog
 from lab.incidents.weeks import OwnEvent, Timescale, Week
@@ -281,24 +281,18 @@ class Score:
     notified: int
 
 
-def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
+def judge(case: Case, incidents: Sequence[Incident]) -> Score:
     """Compare incidents with the truth; `detected`, `right` and `windows` (of detection) are None without a fault.
 
     Returns of an incident are judged one by one, as if they were incidents.
     """
-    truth, notified = scenario.truth, sum(incident.notified for incident in incidents)
-    if truth.culprit is None:
-        return Score(None, None, None, len(incidents), len(incidents), notified)
-    own = [incident for incident in incidents if truth.start <= incident.opened <= truth.end + 3]
-    delay = max(1, own[0].opened - truth.detectable + 1) if own else None
-    return Score(
-        bool(own),
-        own[0].last == truth.culprit if own else None,
-        delay,
-        len(incidents),
-        len(incidents) - bool(own),
-        notified,
-    )
+    count, notified = len(incidents), sum(incident.notified for incident in incidents)
+    if not case.culprits:
+        return Score(None, None, None, count, count, notified)
+    own = [incident for incident in incidents if case.start <= incident.opened <= case.end + _LATE]
+    right = own[0].last in case.culprits if own else None
+    delay = max(1, own[0].opened - case.detectable + 1) if own else None
+    return Score(bool(own), right, delay, count, count - bool(own), notified)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
-from sqlalchemy import text
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from lab.benchmarks.alerting.agents import Agents
@@ -27,9 +27,9 @@ from lab.benchmarks.storing.programs import program
 from lab.soak.fleet import WINDOW_S, Fleet
 from lab.soak.senders import FaultyFleet, LiveFleet
 from lab.waits import until
-from sinemora.alerts.models import AlertRouting, Delivery, DeliveryState, Receiver, ReceiverKind
+from sinemora.alerts.models import AlertRouting, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
 from sinemora.alerts.rules import service as rules
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.operations.embedded.story.hook import Hook
 from sinemora_client.commands import Terminal
@@ -98,12 +98,6 @@ def _sent(fleet: Fleet) -> Iterator[None]:
         sys.exit(f"not measured: {len(record.failures)} attempts failed, such as {record.failures[0]}")
 
 
-def forget(mesh_id: UUID) -> None:
-    """Delete a mesh, so that nothing waits for its agents."""
-    with system_session() as session:
-        session.execute(text("DELETE FROM meshes WHERE id = :id"), {"id": mesh_id})
-
-
 def seconds_to_webhook(stack: Product, listener: Listener, vms: int, windows: int, seed: int) -> list[float]:
     """Slow down four other paths in each window, one incident each. Return the seconds until each notification.
 
@@ -128,12 +122,9 @@ def seconds_to_webhook(stack: Product, listener: Listener, vms: int, windows: in
         while len(listener.of("latency", "opened")) < expected and time.time() < deadline:
             time.sleep(1)
     incidents = listener.of("latency", "opened")
-    comment(f"{len(incidents)} of {expected} notified")
-    forget(world.mesh_id)
     if len(incidents) != expected:
-        sys.exit(
-            f"{expected} notifications expected, {len(incidents)} received: {[body['title'] for _, body in incidents]}"
-        )
+        titles = [body["title"] for _, body in incidents]
+        sys.exit(f"{expected} notifications expected, {len(incidents)} received: {titles}")
     return [at - _unix(body["opened_at"]) for at, body in incidents]
 
 
@@ -153,22 +144,23 @@ class _Failing(LiveFleet):
         return None if has_failed and self._dead[number] else self._messages[number][has_failed]
 
 
-def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int]:
+def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int, int]:
     """Let one zone of three fail. Return for each notification the seconds since the end of the window in which rules
-    fired, and the number of affected paths. Wait for some more windows, to detect a second notification.
+    fired, the number of affected paths, and that of incidents. Wait for some more windows, to detect a second one.
     """
     world = stack.world("storm", vms, zones=3)
     dead = np.arange(vms) % 3 == 1
-    before, after = 3, 7
+    before, after = 3, 10
     fleet = _Failing(stack.port, world, dead, seed)
     fleet.fails_at_s = start_s = (int(time.time()) // WINDOW_S + before) * WINDOW_S
     with _sent(fleet):
         time.sleep(max(0.0, start_s + (after + 1) * WINDOW_S - time.time()))
-    incidents = listener.of("storm", "opened", "repeated")
-    comment(f"notifications: {[body['title'] for _, body in incidents]}")
-    forget(world.mesh_id)
-    paths = max((body["paths"] for _, body in incidents), default=0)
-    return [at - _unix(body["opened_at"]) for at, body in incidents], paths
+    notified = listener.of("storm", "opened", "repeated")
+    comment(f"notifications: {[body['title'] for _, body in notified]}")
+    with tenant_session(stack.tenant_id) as session:
+        incidents = session.scalar(select(func.count()).where(Incident.mesh_id == world.mesh_id))
+    paths = max((body["paths"] for _, body in notified), default=0)
+    return [at - _unix(body["opened_at"]) for at, body in notified], paths, incidents or 0
 
 
 def _unix(at: str) -> float:
