@@ -5,7 +5,7 @@ real HTTP to committed frames; databases are durable (fsync on). Each figure has
 plain table with a row per path and window in the same run, if it can do the work.
 
     make bench-store                   everything; the memory figure alone takes 10 minutes
-    make bench-store ONLY=ingest,rss   some groups: ingest queries large unaligned rollup load error rss
+    make bench-store ONLY=ingest,rss   some groups: ingest queries load large unaligned rollup error rss
     make bench-store SECONDS=60        a shorter memory run
 """
 
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from itertools import chain, islice
 from statistics import median, quantiles
 
@@ -34,7 +35,6 @@ from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
 
-GROUPS = ("ingest", "queries", "large", "unaligned", "rollup", "load", "error", "rss")
 REPEATED = 7
 
 
@@ -72,19 +72,18 @@ def make_partitions(first: date, last: date) -> None:
 def timed(query: Callable[[int], object], times: int = REPEATED) -> float:
     """Return the median ms of `query`, called with 1, 2, … after one call to warm up."""
     query(0)
-    spent = []
-    for turn in range(1, times + 1):
-        began_s = time.perf_counter()
-        query(turn)
-        spent.append((time.perf_counter() - began_s) * 1000)
-    return median(spent)
+    return median(_ms(query, turn) for turn in range(1, times + 1))
 
 
-def first_ms(product: Product, query: Callable[[], object]) -> float:
+def first_ms(product: Product, query: Callable[[int], object]) -> float:
     """Return the ms of `query` as the first that a new process of the API answers."""
     product.restart()
+    return _ms(query, 0)
+
+
+def _ms(query: Callable[[int], object], turn: int) -> float:
     began_s = time.perf_counter()
-    query()
+    query(turn)
     return (time.perf_counter() - began_s) * 1000
 
 
@@ -145,9 +144,13 @@ def large(product: Product) -> None:
     comment("filling 1,000 VMs")
     fill(world, Tier.QUARTER, [quarter - 900], 900)
     fill(world, Tier.DAY, [NOW - 86_400], 10_000)
-    spent = timed(lambda _: query_matrix(product, world, quarter - 900, quarter))
+
+    def query(_: int) -> None:
+        query_matrix(product, world, quarter - 900, quarter)
+
+    spent = timed(query)
     figures.report("store_matrix_1000_15m_ms", spent, ends="at a quarter of an hour")
-    first = median(first_ms(product, lambda: query_matrix(product, world, quarter - 900, quarter)) for _ in range(3))
+    first = median(first_ms(product, query) for _ in range(3))
     figures.report("store_first_answer_ratio", first / spent, first_ms=round(first, 1))
     spent = timed(lambda _: query_matrix(product, world, NOW - 86_400, NOW))
     figures.report("store_matrix_1000_24h_ms", spent, ends="at midnight UTC")
@@ -177,12 +180,7 @@ def rolled(product: Product) -> None:
         sys.exit("the minute was not merged")
     wall_s = time.perf_counter() - began_s
     cpu_s = time.process_time() - cpu_s
-    figures.report(
-        "store_rollup_minute_1000_s",
-        wall_s,
-        process_cpu_s=round(cpu_s, 2),
-        pair_windows=999_000 * 6,
-    )
+    figures.report("store_rollup_minute_1000_s", wall_s, process_cpu_s=round(cpu_s, 2), pair_windows=999_000 * 6)
 
 
 def merged_sketch(pieces: list[frame.Sketches]) -> frame.Sketches:
@@ -223,10 +221,8 @@ def under_load(product: Product, per_s: float, world: World) -> None:
 
     def p95_ms() -> float:
         spent = []
-        for _ in range(40):
-            began_s = time.perf_counter()
-            query_matrix(product, world, end - 900, end)
-            spent.append((time.perf_counter() - began_s) * 1000)
+        for turn in range(40):
+            spent.append(_ms(lambda _: query_matrix(product, world, end - 900, end), turn))
             time.sleep(0.02)
         return quantiles(spent, n=20)[-1]
 
@@ -237,13 +233,9 @@ def under_load(product: Product, per_s: float, world: World) -> None:
     time.sleep(2)
     busy = p95_ms()
     outcome = load.stop()
-    figures.report(
-        "store_query_under_load_ratio",
-        busy / idle,
-        idle_p95_ms=round(idle, 1),
-        busy_p95_ms=round(busy, 1),
-        reports_per_s=round(outcome.acknowledged / outcome.seconds, 1),
-    )
+    detail = {"idle_p95_ms": round(idle, 1), "busy_p95_ms": round(busy, 1)}
+    rate = round(outcome.acknowledged / outcome.seconds, 1)
+    figures.report("store_query_under_load_ratio", busy / idle, **detail, reports_per_s=rate)
 
 
 def memory(product: Product, seconds: float) -> None:
@@ -266,43 +258,30 @@ def memory(product: Product, seconds: float) -> None:
     if not first or not last:
         sys.exit(f"{seconds:.0f} s are too short for the memory figure on this machine: set SECONDS to more")
     growth = (median(last) / median(first) - 1) * 100
-    figures.report(
-        "store_ingest_rss_growth_percent",
-        growth,
-        seconds=seconds,
-        rss_mb=round(median(last) / 1024),
-        reports=turn * 4000,
-    )
+    detail = {"rss_mb": round(median(last) / 1024), "reports": turn * 4000}
+    figures.report("store_ingest_rss_growth_percent", growth, seconds=seconds, **detail)
 
 
 def main() -> None:
-    """Run the requested groups."""
-    groups = figures.selected(GROUPS)
+    """Run the groups of `ONLY`, all by default; `load` needs the rate of `ingest` and the mesh of `queries`."""
     seconds = float(os.environ.get("SECONDS_OF_LOAD") or 600)
-    if "error" in groups:
-        error()
-    if groups == ["error"]:
-        return
     with running() as product:
         today = datetime.now(UTC).date()
         make_partitions(today - timedelta(days=40), today)
-        rate, world = 0.0, None
-        if {"ingest", "load"} & set(groups):
-            rate = ingest(product)
-        if {"queries", "load"} & set(groups):
-            world = queries(product)
-        if "load" in groups and world is not None:
-            under_load(product, rate, world)
-        if "large" in groups:
-            large(product)
-        if "unaligned" in groups:
-            unaligned(product)
-        if "rollup" in groups:
-            rolled(product)
-        if "rss" in groups:
-            memory(product, seconds)
+        ingested, queried = cache(lambda: ingest(product)), cache(lambda: queries(product))
+        figures.run(
+            {
+                "ingest": ingested,
+                "queries": queried,
+                "load": lambda: under_load(product, ingested(), queried()),
+                "large": lambda: large(product),
+                "unaligned": lambda: unaligned(product),
+                "rollup": lambda: rolled(product),
+                "error": error,
+                "rss": lambda: memory(product, seconds),
+            }
+        )
 
 
 if __name__ == "__main__":
     main()
-    figures.finish()

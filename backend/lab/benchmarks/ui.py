@@ -74,17 +74,9 @@ def measure(product: Product, group: str, sign_in: tuple[str, str] | None = None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figures"
         email, password = sign_in or (OWNER, product.password)
-        env = (
-            os.environ
-            | BROWSER
-            | {
-                "SINEMORA_BENCH_FILE": str(file),
-                "SINEMORA_BENCH_INPUT": json.dumps(more),
-                "SINEMORA_E2E_URL": product.url(""),
-                "SINEMORA_E2E_EMAIL": email,
-                "SINEMORA_E2E_PASSWORD": password,
-            }
-        )
+        env = os.environ | BROWSER
+        env |= {"SINEMORA_BENCH_FILE": str(file), "SINEMORA_BENCH_INPUT": json.dumps(more)}
+        env |= {"SINEMORA_E2E_URL": product.url(""), "SINEMORA_E2E_EMAIL": email, "SINEMORA_E2E_PASSWORD": password}
         command = ["npx", "--no-install", "playwright", "test", "--project=bench", f"--grep={group}:"]
         done = subprocess.run(command, cwd=ROOT / "e2e", env=env, stdout=sys.stderr, check=False)
         measured = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
@@ -145,15 +137,13 @@ def month_of_faults(product: Product) -> None:
 def main() -> None:
     """Start a product and measure its console."""
     frontend = ROOT / "frontend" / "dist"
-    if not (frontend / "index.html").exists():
-        sys.exit("The front end is not built: make bench-ui")
     only = set(figures.selected(GROUPS))
     if "clicks" in only:
-        with running(frontend, retention_raw_days="31") as product:
+        with running(frontend_dir=str(frontend), retention_raw_days="31") as product:
             month_of_faults(product)
     if not only - {"clicks"}:
         return
-    with running(frontend) as product:
+    with running(frontend_dir=str(frontend)) as product:
         if only & {"speed", "pages"}:
             month(filled(product, 100, 12))
         if "speed" in only:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.synchronize import Event as Flag
 from queue import Empty
-from typing import cast
+from typing import Any, cast
 
 import uvloop
 
@@ -40,9 +40,8 @@ class Load:
         context = mp.get_context("spawn")
         self._stop = context.Event()
         self._outcome: mp.Queue[Outcome] = context.Queue()
-        self._process = context.Process(
-            target=_send, args=(ports, requests, per_s, connections, self._stop, self._outcome), daemon=True
-        )
+        sending = (ports, requests, per_s, connections, self._stop)
+        self._process = context.Process(target=_send, args=(self._outcome, *sending), daemon=True)
         self._process.start()
 
     def stop(self) -> Outcome:
@@ -72,15 +71,8 @@ def request_of(credential: str, body: bytes) -> bytes:
     return head.encode() + body
 
 
-def _send(
-    ports: Sequence[int],
-    requests: list[bytes],
-    per_s: float | None,
-    connections: int,
-    stop: Flag,
-    outcome: "mp.Queue[Outcome]",
-) -> None:
-    outcome.put(uvloop.run(_run(ports, requests, per_s, connections, stop)))
+def _send(outcome: "mp.Queue[Outcome]", *sending: Any) -> None:
+    outcome.put(uvloop.run(_run(*sending)))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from uuid import UUID, uuid4
 import httpx2
 import psutil
 
+from lab.waits import until
 from sinemora import migrate, tables
 from sinemora.access.api_keys.models import ApiKey
 from sinemora.access.signin.sessions import Browser, open_session
@@ -34,6 +34,7 @@ from sinemora.kit.db import dispose, engine, system_engine, system_session, tena
 from sinemora.kit.security import csrf_token, digest
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SYSTEM_ROLE, PostgresServer
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
+from sinemora.operations.embedded.services import answers
 
 assert tables  # models of all features, so that relationships between them resolve
 ZONES = 8
@@ -93,17 +94,13 @@ class Product:
             other.stop()
 
     def wait(self) -> None:
-        """Return when the API is ready; exit with its log if it does not start."""
-        until_s = time.monotonic() + 240
-        while time.monotonic() < until_s:
-            try:
-                self.get("/readyz", "application/json")
-                return
-            except OSError:
-                if self.api.poll() is not None:
-                    break
-                time.sleep(0.2)
-        sys.exit(f"the API does not start:\n{self.log.read_text()[-2000:]}")
+        """Return when the API is ready. AssertionError with its log if it does not start."""
+
+        def ready() -> bool:
+            assert self.api.poll() is None, f"the API ended:\n{self.log.read_text()[-2000:]}"
+            return answers(self.url("/readyz"))
+
+        until(ready, lambda: f"the API starts:\n{self.log.read_text()[-2000:]}", 240)
 
     def url(self, path: str) -> str:
         """Return an address of the API."""
@@ -157,10 +154,10 @@ def _with_children_s(pid: int) -> float:
 
 
 @contextmanager
-def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
+def running(**more: str) -> Iterator[Product]:
     """Start a product in a temporary folder; stop it and delete the folder afterwards.
 
-    It serves the built front end in `frontend`, if any. `more` are further settings by name, without `SINEMORA_`.
+    `more` are further settings by name, without `SINEMORA_`.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # clean up even when terminated
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
@@ -177,7 +174,9 @@ def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
         Settings.model_config["env_file"] = None
         port = free_port()
         os.environ |= {
-            **addresses(postgres),
+            "SINEMORA_DATABASE_URL": postgres.dsn(),
+            "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
+            "SINEMORA_DATABASE_SYSTEM_URL": postgres.dsn(SYSTEM_ROLE),
             "SINEMORA_REDIS_URL": valkey.url(),
             "SINEMORA_PORT": str(port),
             "SINEMORA_QUOTA_WINDOWS_PER_S": "1e9",
@@ -188,9 +187,8 @@ def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
             "SINEMORA_ALERT_SETTLING_S": "0",
             **{f"SINEMORA_{name.upper()}": value for name, value in more.items()},
         }
-        if frontend is not None:
-            os.environ["SINEMORA_FRONTEND_DIR"] = str(frontend)
-        read_settings_again()
+        for cached in (settings, engine, system_engine):
+            cached.cache_clear()
         migrate.upgrade()
         password = secrets.token_urlsafe(12)
         owner = create_owner("Bench", OWNER, password)
@@ -208,79 +206,45 @@ def running(frontend: Path | None = None, **more: str) -> Iterator[Product]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def addresses(postgres: PostgresServer) -> dict[str, str]:
-    """Return the settings that name a database."""
-    return {
-        "SINEMORA_DATABASE_URL": postgres.dsn(),
-        "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
-        "SINEMORA_DATABASE_SYSTEM_URL": postgres.dsn(SYSTEM_ROLE),
-    }
-
-
-def read_settings_again() -> None:
-    """Forget the settings of this process and their connections, after the environment has changed."""
-    for cached in (settings, engine, system_engine):
-        cached.cache_clear()
-
-
 def make_world(tenant_id: UUID, name: str, vms: int, zones: int = ZONES) -> World:
     """Create a mesh of `vms` VMs in the database of the settings, every `zones`-th in the same zone."""
     words = [f"sma_{secrets.token_urlsafe(24)}" for _ in range(vms)]
+    ports, described = {"event_port": 319, "general_port": 320}, {"agent_version": "0.1.0", "description": {}}
     with tenant_session(tenant_id) as session:
         places = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(zones)]
         mesh = Mesh(name=name, window_s=10, rate_hz=1, flows=1)
         session.add_all([*places, mesh])
         session.flush()
         machines = [
-            Vm(
-                zone_id=places[i % zones].id,
-                name=f"{name}-{i:04}",
-                probe_address=f"10.{i // 65536}.{i // 256 % 256}.{i % 256}",
-                event_port=319,
-                general_port=320,
-            )
+            Vm(zone_id=places[i % zones].id, name=f"{name}-{i:04}", probe_address=_address(i), **ports)
             for i in range(vms)
         ]
         session.add_all(machines)
         session.flush()
         session.add_all([MeshVm(mesh_id=mesh.id, vm_id=vm.id) for vm in machines])
         session.add_all(
-            Agent(
-                vm_id=vm.id,
-                credential_prefix=word[:8],
-                credential_digest=digest(word),
-                agent_version="0.1.0",
-                description={},
-            )
+            Agent(vm_id=vm.id, credential_prefix=word[:8], credential_digest=digest(word), **described)
             for vm, word in zip(machines, words, strict=True)
         )
         session.flush()
         for row in (mesh, *machines):
             session.refresh(row, ["key"])
         order = sorted(range(vms), key=lambda i: machines[i].key)
-        return World(
-            mesh.id,
-            mesh.key,
-            session.info["tenant_key"],
-            [machines[i].key for i in order],
-            [machines[i].id for i in order],
-            [words[i] for i in order],
-        )
+        keys, ids = [machines[i].key for i in order], [machines[i].id for i in order]
+        return World(mesh.id, mesh.key, session.info["tenant_key"], keys, ids, [words[i] for i in order])
+
+
+def _address(number: int) -> str:
+    return f"10.{number // 65536}.{number // 256 % 256}.{number % 256}"
 
 
 def key_of(tenant_id: UUID, scope: str) -> str:
     """Return the secret of a new API key of a tenant, valid for a day."""
     secret = f"sm_{secrets.token_urlsafe(24)}"
     with tenant_session(tenant_id) as session:
-        session.add(
-            ApiKey(
-                name=f"bench {secret[3:9]}",
-                prefix=secret[:8],
-                secret_digest=digest(secret),
-                scopes=[scope],
-                expires_at=datetime.now(UTC) + timedelta(days=1),
-            )
-        )
+        key = ApiKey(name=f"bench {secret[3:9]}", prefix=secret[:8], secret_digest=digest(secret), scopes=[scope])
+        key.expires_at = datetime.now(UTC) + timedelta(days=1)
+        session.add(key)
     return secret
 
 
