@@ -34,6 +34,7 @@ class Agent:
         self.key = key
         self.address = address
         self.event_port = event_port
+        self._seen: dict[str, Report] = {}
         self._start = start
         self.process = start()
         self.process.require("the agent's first plan", "new plan")
@@ -57,8 +58,12 @@ class Agent:
         self.fleet.write_plan(self.key, plan(self.key, peers, rate_hz, **more))
 
     def reports(self) -> list[Report]:
-        """Return the reports so far, oldest first."""
-        return self.fleet.reports(self.key)
+        """Return the reports so far, in the order of their numbers; one that was sent twice counts once."""
+        for path in self.fleet.folder.glob(f"{self.key}-*.report"):
+            if path.name not in self._seen:
+                self._seen[path.name] = Report.FromString(path.read_bytes())
+        own = {report.sequence: report for report in self._seen.values()}
+        return [report for _, report in sorted(own.items())]
 
     def windows(self, since_s: float = 0.0) -> list[MeshWindow]:
         """Return the windows reported so far that started at `since_s` (Unix) or later, oldest first."""
@@ -73,7 +78,7 @@ class Agent:
             raise LabError(f"{error}\n{self.process.output()[-2000:]}") from None
         return self.windows(since_s)[:count]
 
-    def await_answers(self, keys: Iterable[int], within_s: float = 60.0) -> float:
+    def await_answers(self, keys: Iterable[int]) -> float:
         """Wait for a window in which all these peers answer; return the time, Unix, from which windows count.
 
         How long the negotiation with a standard responder takes depends on when it is ready.
@@ -84,12 +89,13 @@ class Agent:
             counts = zip(window.peer_keys, window.round_trip.count, strict=True)
             return wanted <= {key for key, count in counts if count > 0}
 
-        wait_until("a window with answers of all", lambda: any(map(answered, self.windows())), within_s)
+        wait_until("a window with answers of all", lambda: any(map(answered, self.windows())), 60)
         return time.time() + 1
 
     def events(self) -> list[dict[str, Any]]:
-        """Return the events sent so far, oldest first."""
-        return self.fleet.events(self.key)
+        """Return the events sent so far, in the order of their arrival."""
+        paths = sorted(self.fleet.folder.glob(f"{self.key}-*.events"), key=lambda path: path.stat().st_mtime_ns)
+        return [event for path in paths for event in json.loads(path.read_bytes())["events"]]
 
     def metrics(self) -> dict[str, float]:
         """Return its /metrics, by name with labels."""
@@ -124,7 +130,6 @@ class Fleet:
         self.folder = lab.folder / "fleet"
         self.folder.mkdir()
         self._agents = 0
-        self._seen: dict[str, Report] = {}
         self.start_server()
 
     def start_server(self) -> None:
@@ -160,35 +165,12 @@ class Fleet:
         address = settings.get("probe_address") or settings.get("listen_address") or host.address
         return Agent(self, host, key, address, event_port, lambda: host.start(command, "agent", env))
 
-    def transfer(self, agent: Agent, **settings: str) -> Process:
-        """Start `sinemora-transfer` next to an agent, with further `settings`."""
-        state = self.lab.folder / f"state-{agent.key}"
-        command = command_of(
-            TRANSFER, backend=self.backend, state_dir=state, listen_address=agent.host.address, **settings
-        )
-        process = agent.host.start(command, "transfer")
-        process.require("the start of transfers", "starting")
-        return process
-
     def write_plan(self, key: int, content: dict[str, Any]) -> None:
         """Put a plan in force for the agent of this key, within about a second."""
         content = content | {"agent_id": _uuid(key), "vm_key": key}
         new = self.folder / f"{key}.new"
         new.write_text(json.dumps(content), "utf-8")
         new.rename(self.folder / f"{key}.json")
-
-    def events(self, key: int) -> list[dict[str, Any]]:
-        """Return the events of an agent, in the order of their arrival."""
-        paths = sorted(self.folder.glob(f"{key}-*.events"), key=lambda path: path.stat().st_mtime_ns)
-        return [event for path in paths for event in json.loads(path.read_bytes())["events"]]
-
-    def reports(self, key: int) -> list[Report]:
-        """Return the reports of an agent, in the order of their numbers; one that was sent twice counts once."""
-        for path in self.folder.glob(f"{key}-*.report"):
-            if path.name not in self._seen:
-                self._seen[path.name] = Report.FromString(path.read_bytes())
-        own = {report.sequence: report for name, report in self._seen.items() if name.startswith(f"{key}-")}
-        return [report for _, report in sorted(own.items())]
 
 
 def _uuid(key: int) -> str:

@@ -52,8 +52,8 @@ def _quiet_and_steps() -> None:
         for rate, pair in quiet.items():
             _error(f"agent_clock_error_us_quiet_{rate}", pair)
         _first_value(quiet[1])
-        for rate, pair in stepped.items():
-            figures.comment(f"step of 1 ms and 50 ppm at {rate}/s: {_spread(_count(pair, SETTLED_S))}")
+        for pair in stepped.values():
+            _count(pair, SETTLED_S)
 
 
 def _first_value(pair: Pair) -> None:
@@ -111,19 +111,14 @@ def _route_change() -> None:
         after = [end for end in ends if changed_s + 25 <= end.at_s]
 
         def shift(column: str) -> float:
-            medians = [
+            was, became = (
                 statistics.median(getattr(end.window, column).min_ns[0] for end in part) for part in (before, after)
-            ]
-            return float(medians[1] - medians[0])
+            )
+            return float(became - was)
 
         inbound, outbound = shift("inbound"), shift("outbound")
-        lines = pair.client.process.output().splitlines()
-        events = [line for line in lines if "than before, in that direction only" in line]
-        figures.comment(
-            f"route change: inbound by {inbound / 1e3:.1f} us, outbound by {outbound / 1e3:.1f} us; events: {events}"
-        )
         error = 100 * max(abs(inbound - 100_000), abs(outbound)) / 100_000
-        figures.report("agent_route_change_error_percent", round(error, 1))
+        figures.report("agent_route_change_error_percent", error, inbound_ns=inbound, outbound_ns=outbound)
         _count(pair, SETTLED_S)
 
 
@@ -138,9 +133,9 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     tuning = ["--outbound=delay=1ms", "--inbound=delay=1ms rate=20mbit burst=5kB queue=50kB"]
     pair = Pair(lab, f"x{rate}", Clock(), Fleet(lab, SYNTHETIC), tuning)
     log_interval = 1 - rate.bit_length()
-    ours, theirs = (boxes.interface(end.host, end.address) for end in (pair.client, pair.responder))
-    daemons.ptpd_master(pair.responder.host, log_interval, theirs)
-    ptpd = daemons.ptpd_client(pair.client.host, pair.responder.address, log_interval, ours)
+    near, far = (boxes.interface(end.host, end.address) for end in (pair.client, pair.responder))
+    daemons.ptpd_master(pair.responder.host, log_interval, far)
+    ptpd = daemons.ptpd_client(pair.client.host, pair.responder.address, log_interval, near)
     pair.measure(rate, spike_ns=500_000)
     start_s = time.time() + SETTLED_S
     starts = [start_s + APART_S * n for n in range(bursts)]
@@ -163,17 +158,14 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
         if after:
             back = (n for n, row in enumerate(after, 1) if row[2] <= 1.05 * base_in)
             returns.append(next(back, len(after) + 1))
-    figures.comment(
-        f"{rate}/s: back after {returns} exchanges; the clean direction moved by {[round(b, 2) for b in bleeds]} %"
-    )
     if not returns:
         raise LabError(f"no window kept the end of a burst at {rate}/s")
     theirs = _ptpd_returns(ptpd, starts)
-    figures.report(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), bursts=len(returns))
+    figures.report(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), returns=returns)
     if theirs is not None:
         figures.report(f"ptpd_burst_return_exchanges_{rate}", theirs, seconds=round(theirs / rate, 2))
     if rate == 16:
-        figures.report("agent_burst_bleed_percent_16", round(statistics.median(bleeds), 2))
+        figures.report("agent_burst_bleed_percent_16", statistics.median(bleeds), bleeds=bleeds)
     _count(pair, SETTLED_S)
 
 
@@ -195,9 +187,9 @@ def _ptpd_returns(ptpd: daemons.PtpdClient, starts: Sequence[float]) -> float | 
 def _error(name: str, pair: Pair) -> None:
     """Print the largest error of the offset at the end of a window, from 20 s on."""
     ends = _count(pair, SETTLED_S)
-    worst_us = max(abs(end.error_ns) for end in ends) / 1e3
-    figures.comment(f"{name}: {_spread(ends)}")
-    figures.report(name, round(worst_us, 2), windows=len(ends))
+    errors_us = [abs(end.error_ns) / 1e3 for end in ends]
+    bound_us = statistics.median(end.bound_ns for end in ends) / 1e3
+    figures.report(name, max(errors_us), median_us=statistics.median(errors_us), bound_us=bound_us, windows=len(ends))
 
 
 def _count(pair: Pair, from_s: float) -> list[WindowEnd]:
@@ -207,14 +199,6 @@ def _count(pair: Pair, from_s: float) -> list[WindowEnd]:
         raise LabError(f"no windows:\n{pair.client.process.output()[-1500:]}")
     outside = [end for end in ends if not end.holds()]
     for end in outside:
-        figures.comment(
-            f"outside its bound at {end.at_s:.1f} s: {end.error_ns / 1e3:.1f} of {end.bound_ns / 1e3:.1f} us"
-        )
+        figures.comment(f"outside its bound at {end.at_s:.1f} s: {end.error_ns:.0f} of {end.bound_ns} ns")
     _coverage.extend(end not in outside for end in ends)
     return [end for end in ends if end.at_s >= from_s]
-
-
-def _spread(ends: Sequence[WindowEnd]) -> str:
-    errors = sorted(abs(end.error_ns) / 1e3 for end in ends)
-    bound = statistics.median(end.bound_ns for end in ends) / 1e3
-    return f"error median {statistics.median(errors):.2f}, worst {errors[-1]:.2f} us; bound {bound:.1f} us"

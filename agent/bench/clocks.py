@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
@@ -62,11 +62,8 @@ class Clock:
 
     def environment(self, base_ns: int) -> dict[str, str]:
         """Return the environment in which an agent's timestamps are those of this clock."""
-        numbers = {
-            **{"base_ns": base_ns, "origin_ns": self.origin_ns, "offset_ns": self.offset_ns},
-            **{"skew_ppb": self.skew_ppb, "wander_ppb": self.wander_ppb, "wander_s": self.wander_s},
-            **{"step_ns": self.step_ns, "step_at_ns": round(self.step_at_s * 1e9)},
-        }
+        numbers = asdict(self) | {"base_ns": base_ns, "step_at_ns": round(self.step_at_s * 1e9)}
+        del numbers["step_at_s"]
         return {"SINEMORA_SYNTHETIC_CLOCK": ",".join(f"{name}={value}" for name, value in numbers.items())}
 
 

@@ -5,7 +5,6 @@ The processor time of a sender does not include the reception at the other end.
 
 import statistics
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from lab.benchmarks import figures
@@ -55,15 +54,11 @@ def _twenty(lab: Lab) -> None:
     time.sleep(25)
     spans = _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
     # Afterwards, and by the clients' own times: to read what they wrote takes a while, and longer for the second group.
-    answers = [_answers(group) for group in clients.values()]
+    # A client accepts the responses before its next request.
+    answers = [[at for client in group for at, _ in client.one_way_delays()] for group in clients.values()]
     mine, theirs = (sum(1 for began, ended in spans for at in times if began <= at < ended) for times in answers)
     hz = {whose: round(n / SECONDS / ROUNDS / CLIENTS, 1) for whose, n in (("agent", mine), ("ptpd", theirs))}
     figures.report("agent_stock_answers_ratio_to_ptpd_20x128", mine / theirs, per_client_hz=hz)
-
-
-def _answers(clients: Sequence[daemons.PtpdClient]) -> list[float]:
-    """Return the times, Unix s, of the responses that clients accepted: those before their next request."""
-    return [at for client in clients for at, _ in client.one_way_delays()]
 
 
 def _ratio(lab: Lab, name: str, ours: list[Process], ptpd: list[Process], **more: Any) -> list[tuple[float, float]]:

@@ -173,12 +173,8 @@ class Ptp4lClient:
 
     process: Process
 
-    def path_delays_ns(self) -> list[int]:
-        """Return the mean path delays it has logged, filtered by a moving median of 10."""
-        return [int(delay) for delay in re.findall(r"(?:path delay|delay +filtered) +(-?\d+)", self.process.output())]
-
     def raw_delays_ns(self) -> list[int]:
-        """Return the mean path delays before the filter."""
+        """Return the mean path delays it has logged, before its filter."""
         return [int(delay) for delay in re.findall(r"delay +filtered +-?\d+ +raw +(-?\d+)", self.process.output())]
 
     def offsets_ns(self) -> list[int]:

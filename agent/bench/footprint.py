@@ -28,7 +28,9 @@ def run() -> None:
     with Lab() as lab:
         client, responders = _fleet(lab, 100)
         _shares(lab, client, responders[0])
-        _host_metrics(client)
+        # Of the thread that reads the host's counters, and the interface's, at every window.
+        (share,) = cpu_percent([client.process], ROUNDS * CPU_S, "traffic")
+        figures.report("agent_host_metrics_cpu_percent", share)
         _memory(client, 100)
     with Lab() as lab:
         client, responders = _fleet(lab, SCHEDULE_PEERS)
@@ -39,13 +41,8 @@ def run() -> None:
         names = ("exchanges_completed_total", "requests_left_out_total", "exchanges_lost_total")
         done, skipped, lost = (after[f"sinemora_agent_{name}"] - before[f"sinemora_agent_{name}"] for name in names)
         due = SCHEDULE_PEERS * passed
-        figures.report(
-            "agent_schedule_loss_percent_1000x1",
-            round(100 * skipped / due, 4),
-            seconds=round(passed),
-            completed_percent=round(100 * done / due, 2),
-            lost=lost,
-        )
+        detail = {"seconds": round(passed), "completed_percent": round(100 * done / due, 2), "lost": lost}
+        figures.report("agent_schedule_loss_percent_1000x1", 100 * skipped / due, **detail)
         _memory(client, SCHEDULE_PEERS)
 
 
@@ -56,12 +53,6 @@ def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
     client_percent, responder_percent = (statistics.median(role) for role in zip(*rounds, strict=True))
     roles = {"client_percent": round(client_percent, 3), "responder_percent": round(responder_percent, 3)}
     figures.report("agent_core_percent_100x1", round(max(client_percent, responder_percent), 3), **roles)
-
-
-def _host_metrics(client: Agent) -> None:
-    """Print the processor time of the thread that reads the host's counters, and the interface's, at every window."""
-    (share,) = cpu_percent([client.process], ROUNDS * CPU_S, "traffic")
-    figures.report("agent_host_metrics_cpu_percent", round(share, 4))
 
 
 def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:
@@ -92,6 +83,4 @@ def _more_addresses(client: Host, host: Host, nth: int) -> list[str]:
 
 
 def _memory(client: Agent, peers: int) -> None:
-    reports = len(client.reports())
-    rss_mib = client.process.rss_mib()
-    figures.report(f"agent_rss_mib_{peers}", round(rss_mib, 1), reports_sent=reports)
+    figures.report(f"agent_rss_mib_{peers}", client.process.rss_mib(), reports_sent=len(client.reports()))

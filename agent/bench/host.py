@@ -62,9 +62,7 @@ def run() -> None:
                 found.update(_called(pair, at_s, of_pair) for pair, of_pair in zip(pairs, usual, strict=True))
             trials = found.total()
             figures.comment(f"truth {truth}: {dict(found)}")
-            figures.report(
-                f"agent_{truth}_called_{truth}_percent", round(100 * found[truth] / trials, 1), trials=trials
-            )
+            figures.report(f"agent_{truth}_called_{truth}_percent", 100 * found[truth] / trials, trials=trials)
 
 
 def _pairs(lab: Lab) -> list[Pair]:

@@ -12,7 +12,7 @@ from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 from agents import HERE, Agent, Fleet, peer
-from field import is_false
+from field import is_false, write
 from laboratory import Host, Lab, wait_until
 
 # A plan that asks for 2,000 times as much as the VM allows.
@@ -84,7 +84,9 @@ def forged_effects(lab: Lab, forged: int) -> dict[str, int]:
     fleet = Fleet(lab)
     client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
     master, attacker = lab.host("master"), lab.host("attacker")
-    master.start([sys.executable, HERE / "master.py", master.address, _habits(lab)], "master")
+    habits = lab.folder / "habits.json"
+    write(habits, {})
+    master.start([sys.executable, HERE / "master.py", master.address, habits], "master")
     standard = peer(77, master.address, "client", protocol="ieee1588")
     responder.follow([client.peer("responder")], RATE_HZ, loss_deadline_ms=DEADLINE_MS)
     client.follow([responder.peer("client"), standard], RATE_HZ, loss_deadline_ms=DEADLINE_MS)
@@ -106,12 +108,6 @@ def forged_effects(lab: Lab, forged: int) -> dict[str, int]:
         "memory": sum(mib > GROWTH_MOST_MIB for mib in growth),
         "ends": sum(not agent.process.running for agent in agents),
     }
-
-
-def _habits(lab: Lab) -> Path:
-    file = lab.folder / "habits.json"
-    file.write_text("{}", "utf-8")
-    return file
 
 
 def _forge(attacker: Host, agents: Sequence[Agent], master: Host, kept: Path, forged: int) -> None:

@@ -134,21 +134,18 @@ class Host:
         self.port = f"p-{name}"
         """The bridge's interface towards this host: what it sends, this host receives."""
 
-    def plug(self, device: str = "e0", address: str | None = None) -> None:
-        """Connect an interface to the bridge, with the host's address unless another or none ("") is given."""
+    def plug(self, device: str = "e0") -> None:
+        """Connect an interface with the host's address to the bridge."""
         port = self.port if device == "e0" else f"{self.port}-{device}"
-        self.lab.run(
-            *("ip", "link", "add", port, "type", "veth", "peer", "name", device, "netns", str(self.holder.pid)),
-        )
+        inside = ("peer", "name", device, "netns", str(self.holder.pid))
+        self.lab.run("ip", "link", "add", port, "type", "veth", *inside)
         self.lab.run("ip", "link", "set", port, "master", "br0", "up")
-        address = self.address if address is None else address
-        if address:
-            self.run("ip", "address", "add", f"{address}/16", "dev", device)
+        self.run("ip", "address", "add", f"{self.address}/16", "dev", device)
         self.run("ip", "link", "set", device, "up")
 
-    def unplug(self, device: str = "e0") -> None:
-        """Remove an interface, with its addresses and routes."""
-        self.run("ip", "link", "delete", device)
+    def unplug(self) -> None:
+        """Remove its interface, with its addresses and routes."""
+        self.run("ip", "link", "delete", "e0")
 
     def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
         """Start a command here; the laboratory stops it at its end."""
@@ -161,14 +158,7 @@ class Host:
 
     def try_as_root(self, *command: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run a command to its end, whether it fails or not, with the user and files of the machine. Needs root."""
-        return subprocess.run(
-            [*_within(self.holder.pid), *map(str, command)],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            env=None if env is None else os.environ | env,
-            check=False,
-        )
+        return _ended([*_within(self.holder.pid), *command], env)
 
 
 class Lab:
@@ -180,6 +170,8 @@ class Lab:
         self._processes: list[Process] = []
         self._hosts: list[Host] = []
         self._logs = 0
+        self.gateway = f"{_NETWORK}.0.1"
+        """The address of the bridge."""
 
     def __enter__(self) -> Self:
         try:
@@ -188,7 +180,7 @@ class Lab:
             # A bridge that is given no address takes the lowest of its ports': with another host its own would change,
             # and what hosts send to the one they know would be dropped until they ask again.
             self._run(self._switch.pid, "ip", "link", "add", "br0", "address", _SWITCH, "type", "bridge")
-            self._run(self._switch.pid, "ip", "address", "add", f"{_NETWORK}.0.1/16", "dev", "br0")
+            self._run(self._switch.pid, "ip", "address", "add", f"{self.gateway}/16", "dev", "br0")
             self._run(self._switch.pid, "ip", "link", "set", "br0", "up")
         except BaseException:
             self.close()
@@ -241,17 +233,11 @@ class Lab:
         """Run a command where the bridge is, for example `tc` on the `port` of a host."""
         return self._run(self._switch.pid, *command)
 
-    @property
-    def gateway(self) -> str:
-        """The address of the bridge."""
-        return f"{_NETWORK}.0.1"
-
     def _hold(self, namespaces: list[str]) -> Process:
         """Start a process that keeps namespaces alive until the laboratory ends."""
         ready = f"echo ready; exec {tool('sleep')} infinity"
-        process = self._begin(
-            [tool(namespaces[0]), *namespaces[1:], *_mortal(), tool("sh"), "-c", ready], "holder", None
-        )
+        command = [tool(namespaces[0]), *namespaces[1:], *_mortal(), tool("sh"), "-c", ready]
+        process = self._begin(command, "holder", None)
         try:
             process.require("its namespace", "ready")
         except LabError as error:
@@ -271,16 +257,15 @@ class Lab:
         return process
 
     def _run(self, pid: int, *command: str | Path) -> str:
-        done = subprocess.run(
-            [*_enter(pid), tool(str(command[0])), *map(str, command[1:])],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        done = _ended([*_enter(pid), tool(str(command[0])), *command[1:]])
         if done.returncode != 0:
             raise LabError(f"{' '.join(map(str, command))}: {(done.stderr or done.stdout).strip()}")
         return done.stdout
+
+
+def _ended(command: Sequence[str | Path], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    env = None if env is None else os.environ | env
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env, check=False)
 
 
 def _enter(pid: int) -> list[str]:

@@ -4,12 +4,11 @@ import math
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lab.benchmarks import figures
 from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
-from agents import Agent, Fleet
+from agents import Fleet
 from clocks import Clock, Pair
 from laboratory import Host, Lab
 
@@ -25,16 +24,8 @@ def run() -> None:
         _far(lab)
 
 
-@dataclass
-class Lossy:
-    """A pair between which one message type of each direction gets lost: Delay_Req and Sync."""
-
-    share: float
-    client: Agent
-    responder: Agent
-
-
 def _injected(lab: Lab) -> None:
+    """Let one message type of each direction get lost between pairs: Delay_Req and Sync."""
     fleet = Fleet(lab)
     pairs = []
     for share in SHARES:
@@ -43,30 +34,24 @@ def _injected(lab: Lab) -> None:
             _drop(host, share)
         client, responder = (fleet.agent(host) for host in hosts)
         responder.follow([client.peer("responder")], RATE_HZ)
-        pairs.append(Lossy(share, client, responder))
+        pairs.append((client, responder))
     time.sleep(2)
     began_s = time.time()
-    for pair in pairs:
-        pair.client.follow([pair.responder.peer("client")], RATE_HZ)
+    for client, responder in pairs:
+        client.follow([responder.peer("client")], RATE_HZ)
     time.sleep(SECONDS)
-    for pair in pairs:
-        pair.client.follow([], 1)
+    for client, _ in pairs:
+        client.follow([], 1)
     time.sleep(4)
-    worst = max(sigmas for pair in pairs for sigmas in _compared(pair, began_s))
-    figures.report("agent_loss_error_sigmas", round(worst, 2), shares=list(SHARES))
-
-
-def _compared(pair: Lossy, began_s: float) -> list[float]:
-    """Compare each direction with the count of its injector, in standard deviations of such a count."""
-    windows = pair.client.windows(began_s - 1)
+    # Each direction is compared with the count of its injector, in standard deviations of such a count.
     deviations = []
-    for direction, host in (("outbound", pair.client.host), ("inbound", pair.responder.host)):
-        sent, lost = _sums(windows, direction)
-        dropped = _dropped(host)
-        sigma = math.sqrt(sent * pair.share * (1 - pair.share))
-        figures.comment(f"{pair.share:.0%} {direction}: {dropped} dropped of {sent}, {lost} reported lost")
-        deviations.append(abs(lost - dropped) / sigma)
-    return deviations
+    for share, (client, responder) in zip(SHARES, pairs, strict=True):
+        for direction, host in (("outbound", client.host), ("inbound", responder.host)):
+            sent, lost = _sums(client.windows(began_s - 1), direction)
+            dropped = _dropped(host)
+            figures.comment(f"{share:.0%} {direction}: {dropped} dropped of {sent}, {lost} reported lost")
+            deviations.append(abs(lost - dropped) / math.sqrt(sent * share * (1 - share)))
+    figures.report("agent_loss_error_sigmas", max(deviations), shares=list(SHARES))
 
 
 def _sums(windows: Sequence[MeshWindow], direction: str) -> tuple[int, int]:

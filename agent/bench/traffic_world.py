@@ -8,18 +8,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from lab import embedded_product
 from lab.benchmarks.agent_process import command_of
-from lab.embedded_product import EMAIL, EmbeddedProduct
+from lab.embedded_product import EMAIL
 from lab.soak.readers import Person
 from sinemora.labs.profiler.recipes import RECIPES, ProfileError, resolved
 
 from agents import BINARY, HERE
-from laboratory import Host, Lab, LabError, Process, wait_until
+from laboratory import Host, Lab, Process, wait_until
 
 EXPORTER_PORT, SHELL_PORT = 9100, 22
 _STARTED_S = 240.0
@@ -60,14 +58,11 @@ NAMES = (*_USED, MONITOR, ADMIN, SCANNER)
 
 @dataclass
 class World:
-    """Hosts and ids of VMs by name, and the processes of clients by application and host."""
+    """Hosts of VMs by name, and the processes of clients by application and host."""
 
-    product: EmbeddedProduct
     person: Person
-    mesh_id: UUID
+    mesh_id: str
     hosts: dict[str, Host]
-    vm_ids: dict[str, UUID] = field(default_factory=dict)
-    agents: dict[str, Process] = field(default_factory=dict)
     _clients: dict[tuple[str, str], list[Process]] = field(default_factory=dict)
 
     def start_client(self, application: Application, name: str) -> None:
@@ -82,19 +77,12 @@ class World:
         for process in self._clients.pop((application.name, name)):
             process.stop()
 
-    def require(self) -> None:
-        """Raise LabError with the end of its output if an agent has ended."""
-        for name, agent in self.agents.items():
-            if not agent.running:
-                raise LabError(f"the agent of {name} has ended:\n{agent.output()[-2000:]}")
-
 
 @contextmanager
-def running(place: Path | None = None, **settings: str) -> Iterator[World]:
+def running() -> Iterator[World]:
     """Start product, VMs, servers, clients and noise; stop all of it afterwards. LabError for what is missing."""
     with ExitStack() as ends:
-        more = {"SINEMORA_DEMO_STORY": "off", **settings}
-        product = ends.enter_context(embedded_product.running("traffic", 0, place, **more))
+        product = ends.enter_context(embedded_product.running("traffic", 0, SINEMORA_DEMO_STORY="off"))
         product.until_up(_STARTED_S)
         lab = ends.enter_context(Lab())
         outside = str(lab.folder / "product.sock")
@@ -110,13 +98,9 @@ def running(place: Path | None = None, **settings: str) -> Iterator[World]:
         tenant = next(one for one in _done(person, "GET", "/v1/tenants")["items"] if one["is_current"])
         _done(person, "PUT", f"/v1/tenants/{tenant['id']}", {"service_traffic": True})
         token = _done(person, "POST", "/v1/enrolment-tokens", {"mesh_id": mesh, "max_uses": len(NAMES)})["token"]
-        world = World(product, person, UUID(mesh), {name: lab.host(name) for name in NAMES})
-        for name, host in world.hosts.items():
-            world.agents[name] = _agent(lab, host, token)
-        for name, agent in world.agents.items():
-            agent.require(f"the agent of {name}", "new plan")
-        roster = _done(person, "GET", f"/v1/meshes/{mesh}/roster")["vms"]
-        world.vm_ids = {vm["name"]: UUID(vm["id"]) for vm in roster}
+        world = World(person, mesh, {name: lab.host(name) for name in NAMES})
+        for agent in [_agent(lab, host, token) for host in world.hosts.values()]:
+            agent.require("its plan", "new plan")
         _begin(world)
         yield world
 

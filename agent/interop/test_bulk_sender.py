@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from lab.benchmarks.agent_process import command_of
 
-from agents import Agent, Fleet, fleet_in_lab, peer
-from laboratory import Host, Lab, wait_until
+from agents import TRANSFER, Agent, Fleet, fleet_in_lab
+from laboratory import Host, wait_until
 
 RATE, DEPTH = 5_000_000, 200_000
 """Of the bucket, bytes/s and bytes."""
@@ -27,7 +28,6 @@ MIB = 1 << 20
 class Scene:
     """Two agents behind one bucket, which measure each other."""
 
-    lab: Lab
     fleet: Fleet
     hosts: tuple[Host, Host]
     agents: tuple[Agent, Agent]
@@ -51,7 +51,7 @@ class Scene:
 
     def follow(self, agent: Agent, other: Agent, **more: Any) -> None:
         role = "client" if agent is self.agents[0] else "responder"
-        agent.follow([peer(other.key, other.host.address, role)], 8, **more)
+        agent.follow([other.peer(role)], 8, **more)
 
     def result(self, id: str, within_s: float = 40) -> dict[str, Any]:
         """Wait until the sender has no more to report on an order; return its last report."""
@@ -83,10 +83,12 @@ def scene() -> Iterator[Scene]:
         limits = {"bulk_sender": "true", "bulk_max_size": "64MiB", "bulk_max_mbit": "400", "bulk_max_s": "60"}
         agents = fleet.agent(hosts[0]), fleet.agent(hosts[1])
         for agent in agents:
-            fleet.transfer(agent, **limits)
+            settings = {"backend": fleet.backend, "state_dir": str(lab.folder / f"state-{agent.key}"), **limits}
+            command = command_of(TRANSFER, listen_address=agent.address, **settings)
+            agent.host.start(command, "transfer").require("the start of transfers", "starting")
         bucket = ("rate", f"{8 * RATE}bit", "burst", str(DEPTH), "latency", "50ms")
         hosts[0].run("tc", "qdisc", "add", "dev", "e0", "root", "tbf", *bucket)
-        yield Scene(lab, fleet, hosts, agents)
+        yield Scene(fleet, hosts, agents)
 
 
 def test_transfer_times_are_those_of_the_bucket(scene: Scene) -> None:

@@ -8,14 +8,12 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import pytest
-from sinemora.measurements.codec import llq16
-from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
+from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 import boxes
 import daemons
-from agents import fleet_in_lab, peer
+from agents import fleet_in_lab, peer, quantiles_ns
 from laboratory import wait_until
 
 RATE_HZ, LOG_INTERVAL = 16, -4
@@ -39,10 +37,7 @@ class Scene:
 
     def ours(self, columns: str) -> float:
         """Return the median of all windows' delays, ns. (A mean would show how often the machine stalled.)"""
-        found: list[Columns] = [getattr(window, columns) for window in self.windows]
-        words = np.concatenate([np.frombuffer(of.sketch, "<u2") for of in found])
-        merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
-        return float(llq16.values_of(llq16.quantiles(merged, lengths, [0.5]))[0, 0])
+        return quantiles_ns([getattr(window, columns) for window in self.windows], 0.5)[0]
 
 
 @pytest.fixture(scope="module")

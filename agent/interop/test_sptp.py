@@ -6,15 +6,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import pytest
-from sinemora.measurements.codec import llq16
 from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 import boxes
 import daemons
 import stock_loss
-from agents import Agent, Fleet, fleet_in_lab, peer
+from agents import Agent, Fleet, fleet_in_lab, peer, quantiles_ns
 from laboratory import Host, Lab, Process, wait_until
 
 RATE_HZ, WINDOWS, SETTLED_S = 16, 6, 3
@@ -120,7 +118,7 @@ def test_delays_injected_on_the_path_are_measured_within_their_bound() -> None:
         injected = {"outbound": OUTBOUND_NS, "inbound": INBOUND_NS, "round_trip": OUTBOUND_NS + INBOUND_NS}
         for columns, delay_ns in injected.items():
             bound = statistics.median(getattr(window, columns).clock_error_ns[0] for window in windows)
-            measured = _median(windows, columns)
+            measured = quantiles_ns([getattr(window, columns) for window in windows], 0.5)[0]
             late = LATE_NS * (2 if columns == "round_trip" else 1)
             assert delay_ns - bound <= measured <= delay_ns + bound + late, (columns, measured, bound)
 
@@ -134,9 +132,3 @@ def test_a_server_without_sptp_has_no_service_and_no_loss() -> None:
         assert f"{nobody.address}:319" in line
         assert "no program listens on its event port" in line
         assert client.windows() == []
-
-
-def _median(windows: list[MeshWindow], columns: str) -> float:
-    words = np.concatenate([np.frombuffer(getattr(window, columns).sketch, "<u2") for window in windows])
-    merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
-    return float(llq16.values_of(llq16.quantiles(merged, lengths, [0.5]))[0, 0])

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.optimize import curve_fit
 
 from lab.benchmarks import curve_classes
-from lab.benchmarks.figures import finish, report, selected
-from sinemora.applications.curves.core.curve import Curve, Floats
+from lab.benchmarks.figures import report, run
+from sinemora.applications.curves.core.curve import Floats
 from sinemora.applications.curves.core.fit import Fit, Threshold, fit
 from sinemora.applications.curves.core.library import LIBRARY, Published, published
 from sinemora.applications.curves.core.observations import normalise
@@ -43,26 +43,17 @@ class Case:
     added_us: Floats
     performance: Floats
 
-    def grid(self) -> Floats:
-        return np.linspace(0, self.added_us[-1], 201)
-
-    def rmse(self, curve: Curve | np.polynomial.Polynomial) -> float:
-        at = self.grid()
-        return float(np.sqrt(np.mean((curve(at) - self.truth.curve(at)) ** 2)))
-
 
 def main(seed: int) -> None:
     warnings.filterwarnings("ignore", message="Covariance of the parameters could not be estimated")
-    groups: dict[str, Callable[[np.random.Generator], None]] = {
-        "recovery": recovery,
-        "thresholds": thresholds,
-        "classes": lambda _: classes(seed),
-        "speed": speed,
-    }
-    chosen = selected(groups)
-    for number, (name, measure) in enumerate(groups.items()):
-        if name in chosen:
-            measure(np.random.default_rng((seed, number)))
+    run(
+        {
+            "recovery": lambda: recovery(np.random.default_rng((seed, 0))),
+            "thresholds": lambda: thresholds(np.random.default_rng((seed, 1))),
+            "classes": lambda: classes(seed),
+            "speed": lambda: speed(np.random.default_rng((seed, 3))),
+        }
+    )
 
 
 def shared(work: Callable[[Item], Result], items: list[Item]) -> list[Result]:
@@ -110,21 +101,16 @@ def recovery(rng: np.random.Generator) -> None:
 
 def recovered(case: Case) -> tuple[float, float, float]:
     """Return the errors of fit and plain cubic, in units of the noise, and the share of the truth in the band."""
-    fit_result = fitted(case)
-    scale = case.added_us / 1000
-    plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), scale, case.performance)
-    cubic = case.rmse(np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])) / case.noise
-    error, covered = judged(case, fit_result)
-    return error, cubic, covered
-
-
-def judged(case: Case, found: Fit) -> tuple[float, float]:
-    """Return the error of a fit, in units of the noise, and the share of the truth in its band."""
+    at = np.linspace(0, case.added_us[-1], 201)
+    plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), case.added_us / 1000, case.performance)
+    cubic = np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])(at) - case.truth.curve(at)
+    found = fitted(case)
     at = np.linspace(0, found.curve.end_us, 201)
     truth, band = case.truth.curve(at), found.at(at)
-    error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
     # The curve's own knots are rounded in the last digits.
-    return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
+    covered = float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
+    error, plain_error = (float(np.sqrt(np.mean(one**2))) / case.noise for one in (band.performance - truth, cubic))
+    return error, plain_error, covered
 
 
 def thresholds(rng: np.random.Generator) -> None:
@@ -176,4 +162,3 @@ def speed(rng: np.random.Generator) -> None:
 
 if __name__ == "__main__":
     main(int(os.environ.get("SEED") or "1"))
-    finish()

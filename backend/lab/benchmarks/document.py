@@ -6,7 +6,7 @@ measured in runs of their own; those of most rows of a section stand once, befor
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -67,13 +67,5 @@ def shown(value: float) -> str:
 
 def host() -> str:
     """Return the number of processors and their model, without its maker."""
-    return f"{os.cpu_count()}× {_MAKER.sub('', next(_models(), 'unknown processor')).strip()}"
-
-
-def _models() -> Iterator[str]:
-    try:
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
-                yield line.partition(":")[2].strip()
-    except OSError:
-        return
+    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text("utf-8"), re.M)
+    return f"{os.cpu_count()}× {_MAKER.sub('', model[1] if model else 'unknown processor').strip()}"

@@ -5,6 +5,8 @@ recommendation takes and how large its gap is.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -46,37 +48,37 @@ _NEVER = {
 """Faults that no answer may have, each with its figure."""
 
 
-def main(seed: int, tenants: int) -> None:
-    """Print the figures of `tenants` small tenants."""
+@contextmanager
+def unlimited() -> Iterator[Api]:
+    """Run a product without largest numbers of rows: all worlds belong to one tenant."""
     with product.running() as running:
-        lift_limits()
-        compare(Api(running), seed, tenants)
+        for mapper in Base.registry.mappers:
+            if issubclass(mapper.class_, TenantOwned):
+                mapper.class_.rows_max = None
+        yield Api(running)
+
+
+def main(seed: int, tenants: int) -> None:
+    """Ask for moves of small tenants, and compare the placements with the best of all."""
+    with unlimited() as api:
+        compare(api, seed, tenants)
 
 
 def sizes(seed: int) -> None:
     """Print the figures of large tenants."""
-    with product.running() as running:
-        lift_limits()
+    with unlimited() as api:
         for vms in SIZES:
-            time_one(Api(running), seed, vms)
-
-
-def lift_limits() -> None:
-    """Lift the largest numbers of rows in this process: all worlds belong to one tenant of the product."""
-    for mapper in Base.registry.mappers:
-        if issubclass(mapper.class_, TenantOwned):
-            mapper.class_.rows_max = None
+            time_one(api, seed, vms)
 
 
 def compare(api: Api, seed: int, tenants: int) -> None:
-    """Ask for moves of small tenants, and compare the placements with the best of all."""
     counts: Counter[str] = Counter()
     shortfalls = []
     for number in range(tenants):
         tenant = small(np.random.default_rng((seed, number)))
         name = f"small-{seed}-{number}"
         declare(api, name, tenant)
-        answer, *_ = api.recommendation(question(name, tenant))
+        answer, _ = api.recommendation(question(name, tenant))
         steps = steps_of(tenant, answer)
         reached = now_of(tenant)[0]
         for task, target, _ in steps:
@@ -127,8 +129,7 @@ def cures(seed: int, tenants: int) -> None:
     """
     right: list[bool] = []
     offered = 0
-    with product.running() as running:
-        api = Api(running)
+    with unlimited() as api:
         for number in range(tenants):
             rng = np.random.default_rng((seed, number, 46))
             tenant, name = small(rng), f"cure-{seed}-{number}"
@@ -139,10 +140,10 @@ def cures(seed: int, tenants: int) -> None:
             worst = min(rows, key=lambda row: reached[row["id"]])
             now = reached[worst["id"]]
             objective = round(now + float(rng.uniform(0.2, 0.9)) * (0.99 - now), 3)
-            place = SimpleNamespace(owner=SimpleNamespace(tenant_id=running.tenant_id), id=UUID(mesh["id"]))
+            place = SimpleNamespace(owner=SimpleNamespace(tenant_id=api.product.tenant_id), id=UUID(mesh["id"]))
             losing = {"id": worst["id"], "name": worst["name"], "performance": now, "objective": objective}
             incident_id = incident_of(place, applications=[losing | {"cost": 1 - now}])  # type: ignore[arg-type]
-            answer, *_ = api.recommendation(question(name, tenant) | {"incident_id": str(incident_id)})
+            answer, _ = api.recommendation(question(name, tenant) | {"incident_id": str(incident_id)})
             (mesh,) = (one for one in api.read("/v1/overview")["meshes"] if one["name"] == name)
             proposed = mesh["proposed"]
             if answer.get("steps"):
@@ -170,7 +171,7 @@ def time_one(api: Api, seed: int, vms: int) -> None:
     answers = [api.recommendation(question(name, tenant)) for _ in range(TIMES)]
     optimality = answers[-1][0]["result"]["optimality"]
     moves = len(answers[-1][0]["steps"])
-    report(f"recommendations_{vms}_vms_s", float(np.median([seconds for _, seconds, _ in answers])), moves=moves)
+    report(f"recommendations_{vms}_vms_s", float(np.median([seconds for _, seconds in answers])), moves=moves)
     if optimality["gap"] is not None:
         gap = 100 * optimality["gap"]
         report(f"recommendations_{vms}_vms_gap_percentage_points", gap, state=optimality["state"])

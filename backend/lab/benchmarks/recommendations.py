@@ -32,11 +32,11 @@ from lab.incidents.traces import TRACES
 from sinemora.applications.curves.core.band import TRANSFER_FACTOR, transfer_band
 from sinemora.applications.curves.core.curve import Curve, Floats
 from sinemora.applications.curves.core.library import LIBRARY
-from sinemora.applications.performance import Indices, Sensitivity, star
+from sinemora.applications.performance import Indices, Links, Sensitivity, star
 from sinemora.recommendations.core import optimize, split
 from sinemora.recommendations.core.gains import apply_moves
 from sinemora.recommendations.core.holdout import estimate_gain, performance_series
-from sinemora.recommendations.core.instance import Instance, PerformanceSeries, TaskDemand
+from sinemora.recommendations.core.instance import Instance, TaskDemand
 from sinemora.recommendations.core.options import Options
 
 WORLDS = 10_000
@@ -99,11 +99,12 @@ def main(seed: int, worlds: int, tenants: int) -> None:
 def at_once(seed: int) -> None:
     """Print deadlocks, server errors and lost changes of two owners at once, `PAIRS` times."""
     with product.running() as running:
-        found = collide(running.call, running.tenant_id, int(os.environ.get("PAIRS") or PAIRS), seed)
+        pairs = int(os.environ.get("PAIRS") or PAIRS)
+        found = collide(running.call, running.tenant_id, pairs, seed)
     for words in [*found.failed, *found.lost][:_SHOWN]:
         comment(words)
-    report("recommendations_deadlocks", max(found.deadlocks, len(found.failed)), pairs=found.pairs)
-    report("recommendations_lost_changes", len(found.lost), pairs=found.pairs)
+    report("recommendations_deadlocks", max(found.deadlocks, len(found.failed)), pairs=pairs)
+    report("recommendations_lost_changes", len(found.lost), pairs=pairs)
 
 
 def calibrate(seed: int, worlds: int) -> None:
@@ -113,24 +114,14 @@ def calibrate(seed: int, worlds: int) -> None:
         found = list(pool.map(cases, [(seed, world) for world in range(worlds)], chunksize=20))
     everything = [case for world in found for case in world]
     inside = np.array([case.low <= case.truth <= case.high for case in everything])
-    report(
-        "recommendations_interval_coverage_percent",
-        100 * float(inside.mean()),
-        worlds=worlds,
-        estimates=len(everything),
-    )
+    covered = 100 * float(inside.mean())
+    report("recommendations_interval_coverage_percent", covered, worlds=worlds, estimates=len(everything))
     deciles = list(calibration(everything))
-    for said, came, count in deciles:
-        comment(f"said {said:.3f}, came true {came:.3f} of {count}")
     judged = [(said, came) for said, came, count in deciles if count >= DECILE_LEAST]
     if not judged:
         sys.exit(f"WORLDS={worlds} is too few: no decile of probability has {DECILE_LEAST} cases.")
     error = max(abs(said - came) for said, came in judged)
-    report(
-        "recommendations_probability_calibration_error",
-        error,
-        deciles=[[round(said, 3), round(came, 3), count] for said, came, count in deciles],
-    )
+    report("recommendations_probability_calibration_error", error, deciles=deciles)
 
 
 def calibration(everything: list[Case]) -> Iterator[tuple[float, float, int]]:
@@ -141,7 +132,7 @@ def calibration(everything: list[Case]) -> Iterator[tuple[float, float, int]]:
     for number in range(10):
         of = decile == number
         if of.any():
-            yield float(said[of].mean()), float(came[of].mean()), int(of.sum())
+            yield round(float(said[of].mean()), 4), round(float(came[of].mean()), 4), int(of.sum())
 
 
 def cases(item: tuple[int, int]) -> list[Case]:
@@ -161,7 +152,11 @@ def cases(item: tuple[int, int]) -> list[Case]:
     for group in solution.groups:
         places = sorted({move.task[0] for move in group.moves})
         there = apply_moves(here, group.moves)
-        before, after = ([series_of(world, place, at[place]) for place in places] for at in (here, there))
+        moved = [(place, world.applications[place]) for place in places]
+        before, after = (
+            [performance_series(one.links, at[place], world.holdout, one.sensitivity) for place, one in moved]
+            for at in (here, there)
+        )
         gain = estimate_gain(before, after, 0.0, world.holdout_blocks)
         if gain is None or gain.blocks < split.BLOCKS_LEAST:
             continue
@@ -172,15 +167,13 @@ def cases(item: tuple[int, int]) -> list[Case]:
             judged = estimate_gain(before, after, price, world.holdout_blocks)
             assert judged is not None  # the windows are those of `gain`
             asked.append((price, judged.probability))
-        truth = true_gain(world, truths, here, there, places, later, reference_us)
-        found.append(Case(interval.low, interval.high, tuple(asked), truth))
+        gains = [
+            true_performance(truths[place], one.links, there[place], later, reference_us)
+            - true_performance(truths[place], one.links, here[place], later, reference_us)
+            for place, one in moved
+        ]
+        found.append(Case(interval.low, interval.high, tuple(asked), float(np.mean(gains))))
     return found
-
-
-def series_of(instance: Instance, place: int, at: Indices) -> PerformanceSeries:
-    """Return the performance of an application in the hold-out windows, as the optimiser evaluates it."""
-    application = instance.applications[place]
-    return performance_series(application.links, at, instance.holdout, application.sensitivity)
 
 
 def weather(mesh: network.Mesh, steps: int, rng: np.random.Generator) -> Floats:
@@ -235,26 +228,11 @@ def instance_of(
     return truths, instance(machines, applications, trips, mesh.window_s)
 
 
-def true_gain(
-    instance: Instance,
-    truths: list[Truth],
-    before: tuple[Indices, ...],
-    after: tuple[Indices, ...],
-    places: list[int],
-    trips: Floats,
-    reference_us: float,
-) -> float:
-    """Return the mean gain of applications over true round trips, under their true curves."""
-    gains = []
-    for place in places:
-        links = instance.applications[place].links
-        sides = []
-        for at in (before[place], after[place]):
-            sources, targets = at[links.sources], at[links.targets]
-            added = np.maximum(trips[:, sources, targets] / 1e3 - reference_us, 0.0)
-            sides.append(float(truths[place](np.where(sources == targets, 0.0, added)).mean()))
-        gains.append(sides[1] - sides[0])
-    return float(np.mean(gains))
+def true_performance(truth: Truth, links: Links, at: Indices, trips: Floats, reference_us: float) -> float:
+    """Return the mean performance of an application over true round trips, under its true curve."""
+    sources, targets = at[links.sources], at[links.targets]
+    added = np.maximum(trips[:, sources, targets] / 1e3 - reference_us, 0.0)
+    return float(truth(np.where(sources == targets, 0.0, added)).mean())
 
 
 if __name__ == "__main__":

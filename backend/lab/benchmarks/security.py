@@ -7,9 +7,9 @@ make bench-security REQUESTS=20000    fewer bad requests; SEED=2: others
 
 import asyncio
 import os
-from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from fastapi import FastAPI
 
 from lab.benchmarks import figures
@@ -32,12 +32,13 @@ ENDLESS_S = 5.0
 
 def stall(product: Product) -> None:
     """Measure the silence of the API while a stranger, then a reader, sends what is known to be expensive."""
-    quiet = stalls.p99(stalls.stall_ms(product.port, [], 5))
+    quiet = np.percentile(stalls.stall_ms(product.port, [], 5), 99)
     anonymous = stalls.stall_ms(product.port, stalls.anonymous_attacks(), STALL_S)
-    detail = {"quiet_ms": round(quiet, 1), "worst_ms": round(max(anonymous), 1), "probes": len(anonymous)}
-    figures.report("security_anonymous_stall_ms_p99", stalls.p99(anonymous), **detail)
+    detail = {"quiet_ms": float(quiet), "worst_ms": max(anonymous), "probes": len(anonymous)}
+    figures.report("security_anonymous_stall_ms_p99", float(np.percentile(anonymous, 99)), **detail)
     regex = stalls.stall_ms(product.port, stalls.regex_attacks(product.secret), STALL_S / 2)
-    figures.report("security_regex_stall_ms", stalls.p99(regex), worst_ms=round(max(regex), 1), probes=len(regex))
+    p99 = float(np.percentile(regex, 99))
+    figures.report("security_regex_stall_ms", p99, worst_ms=max(regex), probes=len(regex))
 
 
 def memory(product: Product) -> None:
@@ -63,15 +64,10 @@ def apart(product: Product) -> None:
     figures.report("security_isolation_overhead_percent", percent, by_path=detail)
 
 
-def limits(_: Product) -> None:
+def limits() -> None:
     """Count what limited callers learn of hidden meshes."""
     found, sent = limited.leaks()
     figures.report("security_limited_leaks", found, requests=sent)
-
-
-def agents(_: Product) -> None:
-    """Try agents with the plan of a stolen backend and with forged packets, in networks of their own."""
-    of_agents("hostile").run()
 
 
 def fuzz(product: Product) -> None:
@@ -117,25 +113,16 @@ def _in_process() -> FastAPI:
     return create_app()
 
 
-GROUPS: dict[str, Callable[[Product], None]] = {
-    "stalls": stall,
-    "endless": memory,
-    "isolation": apart,
-    "limited": limits,
-    "hostile": agents,
-    "fuzz": fuzz,
-}
-
-
-def main() -> None:
-    """Run the groups of `ONLY`, all by default."""
-    chosen = figures.selected(GROUPS)
-    with running() as product:
-        for name in chosen:
-            comment(f"── {name}")
-            GROUPS[name](product)
-    figures.finish()
-
-
 if __name__ == "__main__":
-    main()
+    with running() as running_product:
+        figures.run(
+            {
+                "stalls": lambda: stall(running_product),
+                "endless": lambda: memory(running_product),
+                "isolation": lambda: apart(running_product),
+                "limited": limits,
+                # Agents with the plan of a stolen backend and with forged packets, in networks of their own.
+                "hostile": lambda: of_agents("hostile").run(),
+                "fuzz": lambda: fuzz(running_product),
+            }
+        )

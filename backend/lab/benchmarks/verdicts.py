@@ -145,39 +145,17 @@ def main(seed: int, worlds: int = WORLDS) -> None:
             # By delays a wrong curve goes unnoticed; the product says so.
             if (world, by) != (World.WRONG_CURVE, "delays"):
                 counts[world, by] = Counter(judged(course(world, rng), by) for _ in range(worlds))
-    null = [count for (world, _), count in counts.items() if world is not World.GAIN]
-    gained = [count for (world, _), count in counts.items() if world is World.GAIN]
-    detail = {
-        f"{world}_{by}": {str(verdict): count[verdict] for verdict in MoveVerdict}
-        for (world, by), count in counts.items()
-    }
-    report(
-        "recommendations_false_held_percent",
-        _held(null),
-        worlds=sum(count.total() for count in null),
-        verdicts={name: count for name, count in detail.items() if not name.startswith("gain")},
-    )
-    report(
-        "recommendations_true_held_percent",
-        _held(gained),
-        worlds=sum(count.total() for count in gained),
-        verdicts={name: count for name, count in detail.items() if name.startswith("gain")},
-    )
-
+    for kind, is_gain in (("false", False), ("true", True)):
+        of_kind = {f"{world}_{by}": count for (world, by), count in counts.items() if (world is World.GAIN) == is_gain}
+        report(f"recommendations_{kind}_held_percent", _held([*of_kind.values()]), worlds=worlds, verdicts=of_kind)
     courses = {gain: Counter(daily(rng, gain) for _ in range(worlds)) for gain in (0.0, 0.05, -0.05)}
     unsure = sum(count[MoveVerdict.CANNOT_TELL] for count in courses.values())
-    report(
-        "recommendations_verdict_cannot_tell_daily_percent",
-        100 * unsure / (3 * worlds),
-        verdicts={str(gain): dict(count) for gain, count in courses.items()},
-        false_held_percent=_held([courses[0.0], courses[-0.05]]),
-    )
+    false = _held([courses[0.0], courses[-0.05]])
+    percent = 100 * unsure / (3 * worlds)
+    report("recommendations_verdict_cannot_tell_daily_percent", percent, verdicts=courses, false_held_percent=false)
     lasting = {memory: Counter(weather(rng, memory, points) for _ in range(worlds)) for memory, points in _WEATHER}
-    report(
-        "recommendations_verdict_false_held_percent",
-        max(_held([count]) for count in lasting.values()),
-        verdicts={str(memory): dict(count) for memory, count in lasting.items()},
-    )
+    worst = max(_held([count]) for count in lasting.values())
+    report("recommendations_verdict_false_held_percent", worst, verdicts=lasting)
 
 
 def _held(counts: list[Counter[MoveVerdict]]) -> float:

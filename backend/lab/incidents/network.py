@@ -87,22 +87,18 @@ def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0, *,
     above = rng.gumbel(1.6 * white, 0.6 * white, median.shape).astype(np.float32)
     largest = median + np.maximum(above, np.float32(0.2))
     p90 = median + np.float32(0.6) * (largest - median)
+    median_ns, p90_ns, max_ns = (np.maximum(one, 1) * np.float32(1000) for one in (median, p90, largest))
+    unknown = np.full(median.shape, np.nan, np.float32)
+    windows = Windows(median_ns, p90_ns, max_ns, unknown, unknown, np.zeros((steps, size), np.bool_))
     if spiky:
-        _spike(mesh, Delays(median, p90, largest), rng)
+        _spike(mesh, windows, rng)
     hours = -(-steps * mesh.window_s // 3600)
     mean, most = LOSS[trace.data_centre]
     lost = rng.lognormal(np.log(mean) - 1.2**2 / 2, 1.2, (hours, size, size)).clip(0, most)
     hour_of = np.arange(steps) * mesh.window_s // 3600
-    loss = rng.binomial(EXCHANGES, lost[hour_of]).astype(np.float32) / EXCHANGES
+    windows.loss = (rng.binomial(EXCHANGES, lost[hour_of]) / EXCHANGES).astype(np.float32)
     error = rng.uniform(5, 30, (1, size, size)) + rng.exponential(1.0, median.shape)
-    windows = Windows(
-        np.maximum(median, 1) * np.float32(1000),
-        np.maximum(p90, 1) * np.float32(1000),
-        np.maximum(largest, 1) * np.float32(1000),
-        loss.astype(np.float32),
-        (error * 1000).astype(np.float32),
-        np.zeros((steps, size), np.bool_),
-    )
+    windows.clock_error_ns = (error * 1000).astype(np.float32)
     for array in (windows.median_ns, windows.p90_ns, windows.max_ns, windows.loss, windows.clock_error_ns):
         array[:, np.arange(size), np.arange(size)] = np.nan
     return windows
@@ -168,22 +164,13 @@ def _wander(mesh: Mesh, steps: int, memory_s: float, deviation: float, rng: np.r
     return total
 
 
-@dataclass(slots=True)
-class Delays:
-    """Median, 90th percentile and largest delay by window and path, µs."""
-
-    median: Floats
-    p90: Floats
-    largest: Floats
-
-
-def _spike(mesh: Mesh, delays: Delays, rng: np.random.Generator) -> None:
+def _spike(mesh: Mesh, windows: Windows, rng: np.random.Generator) -> None:
     """Add the trace's spikes to each pair of VMs, those that no rule should notice: short ones of up to 250 µs."""
-    steps, size, _ = delays.median.shape
+    steps, size, _ = windows.median_ns.shape
     for source, target in zip(*np.triu_indices(size, 1), strict=True):
         for spike in spikes(mesh.trace, steps * mesh.window_s, rng):
             if spike.us <= mesh.trace.p50_us + SPIKE_US / 2 and spike.lasts_s <= mesh.window_s / 2:
-                add_spike(mesh, delays, (int(source), int(target)), spike, rng)
+                add_spike(mesh, windows, (int(source), int(target)), spike, rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +197,13 @@ def spikes(trace: Trace, seconds: float, rng: np.random.Generator) -> list[Spike
 
 
 def add_spike(
-    mesh: Mesh, delays: Delays, pair: tuple[int, int], spike: Spike, rng: np.random.Generator
+    mesh: Mesh, windows: Windows, pair: tuple[int, int], spike: Spike, rng: np.random.Generator
 ) -> tuple[int, int]:
-    """Add a spike to both directions of a pair (µs); return its first window and the one after its last.
+    """Add a spike to both directions of a pair; return its first window and the one after its last.
 
     The median of a window rises if the spike covers more than half of it, the 90th percentile if it covers a tenth.
     """
-    median, largest = delays.median, delays.largest
+    median = windows.median_ns
     first = int(spike.start_s // mesh.window_s)
     end = min(median.shape[0], -int(-(spike.start_s + spike.lasts_s) // mesh.window_s))
     at = np.arange(first, end)
@@ -225,9 +212,9 @@ def add_spike(
     # The one-way delay of PTP is half of a round trip: which direction was slow is not known, so both are.
     for one, other in (pair, pair[::-1]):
         values = spike.us * np.exp(0.1 * rng.standard_normal(at.size)) - mesh.trace.p50_us
-        rise = np.minimum(values, mesh.trace.max_us - mesh.trace.p50_us).astype(np.float32)
+        rise = 1000 * np.minimum(values, mesh.trace.max_us - mesh.trace.p50_us).astype(np.float32)
         base = median[at, one, other].copy()
-        for array, share in ((largest, 0.0), (delays.p90, 0.1), (median, 0.5)):
+        for array, share in ((windows.max_ns, 0.0), (windows.p90_ns, 0.1), (median, 0.5)):
             raised = covered > share * mesh.window_s
             array[at[raised], one, other] = np.maximum(array[at, one, other], base + rise)[raised]
     return first, end

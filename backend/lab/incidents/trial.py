@@ -57,22 +57,64 @@ class _Spell:
 
 
 @dataclass(slots=True)
-class _Followed:
-    """Incidents as they were notified: spells by id of the incident, severity and returns so far."""
+class Course:
+    """The incidents of a mesh through time, and as they were notified: spells and severity by id of the incident."""
 
+    mesh: Mesh
+    tracks: dict[str, Track] = field(default_factory=dict)
     spells: dict[str, list[_Spell]] = field(default_factory=dict)
     severities: dict[str, Severity] = field(default_factory=dict)
-    window_s: int = 10
     log: NoticeLog = field(default_factory=NoticeLog)
 
-    def opened(self, track: Track, detection: Detection, ended_at_s: int, notified: int) -> None:
+    @property
+    def open(self) -> bool:
+        """Return whether an incident has not ended."""
+        return any(track.ended_at_s is None for track in self.tracks.values())
+
+    def apply(self, evaluation: Evaluation, ended_at_s: int) -> None:
+        """Apply a window to the incidents."""
+        if not evaluation.detections and not self.open:
+            return
+        mesh, tracks = self.mesh, self.tracks
+        for change in advance(list(tracks.values()), evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
+            self._follow(change, tracks.get(change.track.id), ended_at_s)
+            tracks[change.track.id] = change.track
+            if change.transition is Transition.MERGED:
+                del tracks[change.track.id]
+
+    def result(self, until_s: int) -> tuple[list[Incident], int]:
+        """Return the incidents, and the number of notifications until a time."""
+        window_s = self.mesh.window_s
+        number, told = self.log.deliveries(until_s)
+        spells = [(id, spell) for id, of_one in self.spells.items() for spell in of_one]
+        incidents = []
+        for id, spell in sorted(spells, key=lambda one: one[1].opened_s):
+            ended_s = spell.track.ended_at_s or spell.track.seen_at_s
+            sent_s = (at_s for arose_s, at_s in told.get(id, ()) if arose_s >= spell.opened_s)
+            incidents.append(
+                Incident(
+                    id,
+                    spell.opened_s // window_s - 1,
+                    ended_s // window_s - 1,
+                    spell.first,
+                    spell.track.culprit,
+                    spell.rules,
+                    spell.notified,
+                    spell.cells,
+                    spell.onset_s // window_s,
+                    next((at_s - spell.opened_s for at_s in sent_s), None),
+                )
+            )
+        return incidents, number
+
+    def _opened(self, track: Track, detection: Detection, ended_at_s: int, notified: int) -> None:
         """Add a spell."""
-        onset_s = ended_at_s - detection.windows_ago * self.window_s
+        onset_s = ended_at_s - detection.windows_ago * self.mesh.window_s
         cells = detection.cause.cells
         spell = _Spell(ended_at_s, track.culprit, tuple(detection.rules), notified, cells, track, onset_s)
         self.spells.setdefault(track.id, []).append(spell)
 
-    def follow(self, change: IncidentChange, before: Track | None, ended_at_s: int) -> None:
+    def _follow(self, change: IncidentChange, before: Track | None, ended_at_s: int) -> None:
         """Apply a change as `alerts/incidents/store.py` does."""
         track, detection = change.track, change.detection
         if change.transition is Transition.MERGED and change.into is not None:
@@ -91,7 +133,7 @@ class _Followed:
         elif change.transition is Transition.ENDED:
             self.log.end(track, severity, told=True)
         if change.transition is Transition.OPENED and detection is not None:
-            self.opened(track, detection, ended_at_s, 1)
+            self._opened(track, detection, ended_at_s, 1)
             self.log.add(track, severity, ended_at_s)
         elif change.transition is Transition.REOPENED and detection is not None:
             assert before is not None
@@ -100,21 +142,20 @@ class _Followed:
             if (begins or raised) and self.log.add(track, severity, ended_at_s, begins=begins):
                 self.spells[track.id][-1].notified -= 1
             if returned(before, ended_at_s):
-                self.opened(track, detection, ended_at_s, int(begins or raised))
+                self._opened(track, detection, ended_at_s, int(begins or raised))
             else:
                 self.spells[track.id][-1].notified += raised
         elif before is not None and before.spikes and not track.spikes and detection is not None:
             # Spikes become a symptom that lasts: it has its own onset and notice.
-            self.opened(track, detection, ended_at_s, int(not self.log.add(track, severity, ended_at_s)))
+            self._opened(track, detection, ended_at_s, int(not self.log.add(track, severity, ended_at_s)))
         elif raised:
             self.spells[track.id][-1].notified += not self.log.add(track, severity, ended_at_s)
         spell = self.spells[track.id][-1]
-        if detection is not None and lasts(
-            track.culprit.suspect, detection.lasts, self.window_s, ended_at_s - spell.onset_s
-        ):
-            self.log.last(track.id, ended_at_s)
         spell.track = track
         if detection is not None:
+            age_s, window_s = ended_at_s - spell.onset_s, self.mesh.window_s
+            if lasts(track.culprit.suspect, detection.lasts, window_s, age_s):
+                self.log.last(track.id, ended_at_s)
             spell.cells = np.union1d(spell.cells, detection.cause.cells)
 
 
@@ -155,58 +196,6 @@ def run_together(
                 of_one = observed.of(number)
                 courses[number].apply(conclude(state.of(number), rules, window, of_one), ended_at_s)
     return [course.result(last * first.window_s) for course, last in zip(courses, steps, strict=True)]
-
-
-@dataclass(slots=True)
-class Course:
-    """The incidents of a mesh through time."""
-
-    mesh: Mesh
-    tracks: dict[str, Track] = field(default_factory=dict)
-    followed: _Followed = field(default_factory=_Followed)
-
-    def __post_init__(self) -> None:
-        self.followed.window_s = self.mesh.window_s
-
-    @property
-    def open(self) -> bool:
-        """Return whether an incident has not ended."""
-        return any(track.ended_at_s is None for track in self.tracks.values())
-
-    def apply(self, evaluation: Evaluation, ended_at_s: int) -> None:
-        """Apply a window to the incidents."""
-        if not evaluation.detections and not self.open:
-            return
-        mesh, tracks = self.mesh, self.tracks
-        for change in advance(list(tracks.values()), evaluation.detections, mesh.zone_of, ended_at_s, mesh.window_s):
-            self.followed.follow(change, tracks.get(change.track.id), ended_at_s)
-            tracks[change.track.id] = change.track
-            if change.transition is Transition.MERGED:
-                del tracks[change.track.id]
-
-    def result(self, until_s: int) -> tuple[list[Incident], int]:
-        """Return the incidents, and the number of notifications until a time."""
-        window_s = self.mesh.window_s
-        number, told = self.followed.log.deliveries(until_s)
-        spells = [(id, spell) for id, of_one in self.followed.spells.items() for spell in of_one]
-        incidents = [
-            Incident(
-                id,
-                spell.opened_s // window_s - 1,
-                (spell.track.ended_at_s or spell.track.seen_at_s) // window_s - 1,
-                spell.first,
-                spell.track.culprit,
-                spell.rules,
-                spell.notified,
-                spell.cells,
-                spell.onset_s // window_s,
-                next(
-                    (sent_s - spell.opened_s for arose_s, sent_s in told.get(id, ()) if arose_s >= spell.opened_s), None
-                ),
-            )
-            for id, spell in sorted(spells, key=lambda one: one[1].opened_s)
-        ]
-        return incidents, number
 
 
 def _window(mesh: Mesh, windows: Windows, at: int, planned: Flags) -> EvaluationWindow:

@@ -6,13 +6,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from lab.incidents.network import EXCHANGES, Delays, Mesh, Spike, Windows, add_spike, quiet, spikes, store
+from lab.incidents.network import EXCHANGES, Mesh, Spike, Windows, add_spike, quiet, spikes, store
 from lab.incidents.traces import SPIKE_US, Trace
 
 _DISTURBED_FROM, _DISTURBED_UNTIL = datetime(2017, 10, 17, 9, 25, tzinfo=UTC), datetime(2017, 10, 18, 5, 16, tzinfo=UTC)
 _SUNDAY = datetime(2017, 9, 17, tzinfo=UTC)
 _EDGE_S = _LEARN_S = 1800
 _WORST_HOUR, _DISTURBED_HOUR = 46.961e-4, 17e-4
+Pairs = tuple[tuple[int, int], ...]
 
 
 class Timescale(StrEnum):
@@ -34,7 +35,7 @@ class OwnEvent:
     timescale: Timescale
     start: int
     end: int
-    pairs: tuple[tuple[int, int], ...]
+    pairs: Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +60,20 @@ def make_week(trace: Trace, rng: np.random.Generator, days: float | None = None)
     steps = int(seconds // mesh.window_s)
     windows = quiet(mesh, steps, rng, spiky=False)
     pairs = ((0, 1), (0, 2), (1, 2))
-    delays = Delays(*(array / np.float32(1000) for array in (windows.median_ns, windows.p90_ns, windows.max_ns)))
     events: list[OwnEvent] = []
     disturbed = _windows(mesh, _DISTURBED_FROM, _DISTURBED_UNTIL) if trace.data_centre == "GCE-EUW" else None
     if trace.data_centre.startswith("Azure-"):
-        events += _weekend(mesh, delays, pairs, rng)
+        events += _weekend(mesh, windows, pairs, rng)
     if disturbed is not None:
-        events += _disturb(mesh, windows, delays, disturbed, pairs, rng)
+        events += _disturb(mesh, windows, disturbed, pairs, rng)
     else:
         for source, target in zip(*np.triu_indices(mesh.size, 1), strict=True):
             pair = (int(source), int(target))
             for spike in spikes(trace, seconds, rng):
                 event = spike.us > trace.p50_us + SPIKE_US
                 if spike.start_s >= _LEARN_S and (not event or pair in pairs):
-                    start, end = add_spike(mesh, delays, pair, spike, rng)
+                    start, end = add_spike(mesh, windows, pair, spike, rng)
                     events.append(OwnEvent(Timescale.SHORT if event else Timescale.SPIKE, start, end, (pair,)))
-    windows.median_ns, windows.p90_ns, windows.max_ns = (
-        np.maximum(array, 1) * np.float32(1000) for array in (delays.median, delays.p90, delays.largest)
-    )
     store(windows)
     events = [event for event in events if event.start < steps]
     return Week(mesh, windows, tuple(sorted(events, key=lambda event: event.start)))
@@ -89,22 +86,17 @@ def _windows(mesh: Mesh, begin: datetime, end: datetime) -> tuple[int, int]:
 
 
 def _disturb(
-    mesh: Mesh,
-    windows: Windows,
-    delays: Delays,
-    disturbed: tuple[int, int],
-    pairs: tuple[tuple[int, int], ...],
-    rng: np.random.Generator,
+    mesh: Mesh, windows: Windows, disturbed: tuple[int, int], pairs: Pairs, rng: np.random.Generator
 ) -> list[OwnEvent]:
     """Add the disturbance of GCE-EUW: the trace's spikes all fall into it, on all pairs together, with loss."""
     first, last = disturbed
-    steps = delays.median.shape[0]
+    steps = windows.median_ns.shape[0]
     lasted_s = (last - first) * mesh.window_s
     for spike in spikes(mesh.trace, mesh.trace.lasted.total_seconds(), rng):
         start_s = first * mesh.window_s + spike.start_s * lasted_s / mesh.trace.lasted.total_seconds()
         if start_s < steps * mesh.window_s:
             for pair in pairs:
-                add_spike(mesh, delays, pair, Spike(start_s, spike.lasts_s, spike.us), rng)
+                add_spike(mesh, windows, pair, Spike(start_s, spike.lasts_s, spike.us), rng)
     hours = -(-lasted_s // 3600)
     lost = rng.uniform(0, 2 * _DISTURBED_HOUR, hours)
     lost[int(rng.integers(hours))] = _WORST_HOUR
@@ -116,14 +108,12 @@ def _disturb(
     return [OwnEvent(Timescale.LONG, first, last, pairs)]
 
 
-def _weekend(
-    mesh: Mesh, delays: Delays, pairs: tuple[tuple[int, int], ...], rng: np.random.Generator
-) -> list[OwnEvent]:
+def _weekend(mesh: Mesh, windows: Windows, pairs: Pairs, rng: np.random.Generator) -> list[OwnEvent]:
     """Add Azure's changes of level: UKW falls on Sunday; USW falls on the second day and then rises.
 
     The time of the change on USW is not published. The standard deviation over the week allows for this many hours.
     """
-    steps, day = delays.median.shape[0], 86_400 // mesh.window_s
+    steps, day = windows.median_ns.shape[0], 86_400 // mesh.window_s
     level = np.zeros(steps, np.float32)
     events = []
     if mesh.trace.data_centre == "Azure-UKW":
@@ -140,6 +130,6 @@ def _weekend(
     smooth = np.convolve(np.pad(level, (edge, edge), mode="edge"), np.ones(edge) / edge, mode="same")[edge:-edge]
     for pair in pairs:
         for one, other in (pair, pair[::-1]):
-            for array in (delays.median, delays.p90, delays.largest):
-                array[:, one, other] += smooth.astype(np.float32)
+            for array in (windows.median_ns, windows.p90_ns, windows.max_ns):
+                array[:, one, other] += 1000 * smooth.astype(np.float32)
     return events

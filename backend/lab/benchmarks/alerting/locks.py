@@ -17,6 +17,10 @@ from sinemora.alerts.detection import evaluator, late_data
 from sinemora.alerts.rules import service as rules
 from sinemora.kit.db import system_session, tenant_session
 
+_JOIN = """
+INSERT INTO mesh_vms (tenant_id, mesh_id, vm_id)
+SELECT m.tenant_id, :other, m.vm_id FROM mesh_vms m WHERE m.mesh_id = :mesh ON CONFLICT DO NOTHING
+"""
 Send = Callable[[str, str, object], int]
 """Sends a request (method, path, JSON) as the tenant; returns the status."""
 
@@ -30,20 +34,10 @@ class Contention:
         self.statuses: Counter[int] = Counter()
         self._from = datetime.now(UTC) + timedelta(minutes=10)
         with system_session() as session:
-            session.execute(
-                text(
-                    "INSERT INTO mesh_vms (tenant_id, mesh_id, vm_id) SELECT m.tenant_id, :other, m.vm_id"
-                    " FROM mesh_vms m WHERE m.mesh_id = :mesh ON CONFLICT DO NOTHING"
-                ),
-                [
-                    {"mesh": mesh, "other": other}
-                    for mesh, other in zip(mesh_ids, mesh_ids[1:] + mesh_ids[:1], strict=True)
-                ],
-            )
-            session.execute(
-                text("UPDATE agents SET last_report_at = now() - interval '5 minutes' WHERE tenant_id = :tenant_id"),
-                {"tenant_id": tenant_id},
-            )
+            pairs = zip(mesh_ids, mesh_ids[1:] + mesh_ids[:1], strict=True)
+            session.execute(text(_JOIN), [{"mesh": mesh, "other": other} for mesh, other in pairs])
+            silent = "UPDATE agents SET last_report_at = now() - interval '5 minutes' WHERE tenant_id = :tenant_id"
+            session.execute(text(silent), {"tenant_id": tenant_id})
             vms = "SELECT id, zone_id FROM vms WHERE tenant_id = :tenant_id"
             self.vms = {id: zone for id, zone in session.execute(text(vms), {"tenant_id": tenant_id})}
         for mesh_id in mesh_ids:

@@ -145,8 +145,10 @@ class _Failing(LiveFleet):
 
 
 def storm(stack: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int, int]:
-    """Let one zone of three fail. Return for each notification the seconds since the end of the window in which rules
-    fired, the number of affected paths, and that of incidents. Wait for some more windows, to detect a second one.
+    """Let one zone of three fail, and wait for some more windows, to detect a second notification.
+
+    Return for each notification the seconds since the end of the window in which rules fired; then the numbers of
+    affected paths and of incidents.
     """
     world = stack.world("storm", vms, zones=3)
     dead = np.arange(vms) % 3 == 1

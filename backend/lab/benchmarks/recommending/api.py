@@ -19,14 +19,10 @@ class Api(Terminal):
         super().__init__(product.url(""), key_of(product.tenant_id, "write"))
         self.product = product
 
-    def recommendation(self, question: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
-        """Return a recommendation, the seconds from request to stored result, and those of the request alone.
-
-        A failed search is its problem.
-        """
+    def recommendation(self, question: dict[str, Any]) -> tuple[dict[str, Any], float]:
+        """Return a recommendation, or the problem of a failed search, and the seconds from request to stored result."""
         started = time.perf_counter()
         job = self.read("/v1/recommendations", question)
-        requested = time.perf_counter()
         executor.run(self.product.tenant_id, UUID(job["id"]))
         ended = time.perf_counter()
         done = self.read(f"/v1/jobs/{job['id']}")
@@ -34,4 +30,4 @@ class Api(Terminal):
             answer = self.read(f"/v1/recommendations/{done['result']['recommendation_id']}")
         else:
             answer = {"problem": done["problem"]}
-        return answer, ended - started, requested - started
+        return answer, ended - started

@@ -31,9 +31,8 @@ _RECORDED = _EXAMPLES["accept_recommendation"]["responses"]["200"]["application/
 
 @dataclass(frozen=True)
 class Found:
-    """Pairs that were tried, deadlocks of the database, responses with a server error, and lost changes in words."""
+    """Deadlocks of the database, responses with a server error, and lost changes in words."""
 
-    pairs: int
     deadlocks: int
     failed: list[str]
     lost: list[str]
@@ -93,11 +92,10 @@ def collide(call: Call, tenant_id: UUID, pairs: int, seed: int) -> Found:
         failed += [words] if any(status >= 500 for status, _ in answers) else []
         done = {name for name, (status, _) in zip(names, answers, strict=True) if status < 300}
         lost += [f"{words}: {what}" for what in _lost(call, pair, done)]
-        for path in (f"/v1/applications/{pair.first['id']}", f"/v1/applications/{pair.second['id']}"):
-            call("DELETE", path)
-        for vm in (pair.vm, pair.other_vm):
-            call("DELETE", f"/v1/vms/{vm['id']}")
-    return Found(pairs, deadlocks() - before, failed, lost)
+        for kind, some in (("applications", (pair.first, pair.second)), ("vms", (pair.vm, pair.other_vm))):
+            for one in some:
+                call("DELETE", f"/v1/{kind}/{one['id']}")
+    return Found(deadlocks() - before, failed, lost)
 
 
 def pair_of(call: Call, tenant_id: UUID, meshes: list[str], zone: str, number: int) -> Pair:
@@ -141,7 +139,7 @@ def _lost(call: Call, pair: Pair, done: set[str]) -> list[str]:
         return [] if status == 404 else ["the application is still there"]
     task = next(one for one in application["tasks"] if not one["root"])
     on = None if task["vm"] is None else task["vm"]["name"]
-    gone = bool({"delete VM"} & done)
+    gone = "delete VM" in done
     if "apply" in done:
         if on != (None if gone else pair.vm["name"]):
             found.append(f"the task is on {on}")

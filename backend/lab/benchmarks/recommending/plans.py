@@ -32,10 +32,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from lab.benchmarks.figures import comment, report
-from lab.benchmarks.optimality import lift_limits, question
+from lab.benchmarks.optimality import question, unlimited
 from lab.benchmarks.recommending.api import Api
 from lab.benchmarks.recommending.tenants import declare, small
-from lab.benchmarks.storing import product
 from lab.benchmarks.storing.programs import program
 from sinemora.applications.models import Application, Task
 from sinemora.fleet.inventory.models import Vm, Zone
@@ -55,9 +54,7 @@ Check = Callable[[dict[str, Any], str, bool], None]
 
 def main(seed: int) -> None:
     """Print the share of plans that their tools take, and the longest time until made moves are noticed."""
-    with product.running() as running, tempfile.TemporaryDirectory() as folder:
-        lift_limits()
-        api = Api(running)
+    with unlimited() as api, tempfile.TemporaryDirectory() as folder:
         found = list(_recommendations(api, seed))
         checks, counts, wrong = _checks(Path(folder)), Counter[str](), list[str]()
         for answer in found:
@@ -83,7 +80,7 @@ def _recommendations(api: Api, seed: int) -> Iterator[dict[str, Any]]:
         mesh = f"plans-{seed}-{number}"
         tenant = small(np.random.default_rng((seed, number)))
         declare(api, mesh, tenant)
-        answer, *_ = api.recommendation(question(mesh, tenant))
+        answer, _ = api.recommendation(question(mesh, tenant))
         if answer.get("steps"):
             draw = random.Random(f"{seed} {number}")
             with system_session() as session:

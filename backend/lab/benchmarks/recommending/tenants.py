@@ -214,23 +214,13 @@ def declare(api: Api, name: str, tenant: Tenant) -> None:
             }
             for task, at in enumerate(application.at)
         ]
-        body: dict[str, Any] = {
-            "name": f"{name}-{application.name}",
-            "mesh": name,
-            "curve": application.curve,
-            "reference_us": 0,
-            "tasks": tasks,
-            "zones": [zone[number] for number in application.zones],
-            "per_vm_max": application.spread[0],
-            "per_zone_max": application.spread[1],
-            "moves_max": application.moves_max,
-            "move_cost": application.move_cost,
-            "leaves_region": application.leaves_region,
-            "moves_for_others": application.moves_for_others,
-            "apart_from": []
-            if application.apart_from is None
-            else [f"{name}-{tenant.applications[application.apart_from].name}"],
-        }
+        same = ("curve", "moves_max", "move_cost", "leaves_region", "moves_for_others")
+        body: dict[str, Any] = {field: getattr(application, field) for field in same}
+        body |= {"name": f"{name}-{application.name}", "mesh": name, "reference_us": 0, "tasks": tasks}
+        body |= {"per_vm_max": application.spread[0], "per_zone_max": application.spread[1]}
+        body["zones"] = [zone[number] for number in application.zones]
+        if application.apart_from is not None:
+            body["apart_from"] = [f"{name}-{tenant.applications[application.apart_from].name}"]
         if not application.root:
             body["edges"] = [
                 {"source": f"task-{a}", "target": f"task-{b}", "weight": weight} for a, b, weight in application.links

@@ -38,7 +38,6 @@ class Checkout:
     """Link to the code that programs run: first that of the release before, after `switch` this one."""
 
     link: Path
-    commit: str
     migration: str
 
     @property
@@ -105,7 +104,7 @@ def checked_out(commit: str) -> Iterator[Checkout]:
                 subprocess.run([sys.executable, "hatch_build.py"], cwd=folder / "backend", check=True)
             link = Path(name) / "current"
             link.symlink_to(folder)
-            yield Checkout(link, commit, newest_migration(commit))
+            yield Checkout(link, newest_migration(commit))
         finally:
             _git("worktree", "remove", "--force", str(folder))
 

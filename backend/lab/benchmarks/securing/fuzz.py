@@ -14,7 +14,7 @@ from lab.benchmarks.securing.in_process import InProcess
 from lab.benchmarks.securing.tenant import known_ids
 
 Headers = list[tuple[str, str]]
-_ROUND = 2_000
+_ROUND, _WORKERS = 2_000, 8
 _SHOWN_OF_EACH = 3
 
 
@@ -45,12 +45,7 @@ class Tally:
 
 
 async def fuzzed(
-    api: InProcess,
-    contract: dict[str, Any],
-    callers: Callable[[], dict[str, Headers]],
-    requests: int,
-    seed: int,
-    workers: int = 8,
+    api: InProcess, contract: dict[str, Any], callers: Callable[[], dict[str, Headers]], requests: int, seed: int
 ) -> Tally:
     """Send `requests` bad requests in-process, as the caller that the operation needs.
 
@@ -70,7 +65,7 @@ async def fuzzed(
             for request in waiting:
                 tally.add(request, *await api.send(request, headers[caller_of[request.operation]]))
 
-        await asyncio.gather(*(send_all() for _ in range(workers)))
+        await asyncio.gather(*(send_all() for _ in range(_WORKERS)))
         sent = tally.statuses.total()
         rate = sent / (time.monotonic() - started)
         comment(f"{sent:,} requests, {rate:.0f}/s, {tally.broken_count} broken, {dict(tally.statuses.most_common(8))}")

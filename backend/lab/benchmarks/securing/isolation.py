@@ -55,20 +55,17 @@ def _isolation(owner: Engine, *, is_on: bool) -> Iterator[None]:
     if is_on:
         yield
         return
-    with owner.begin() as connection:
-        tables = connection.scalars(
-            text("SELECT DISTINCT tablename FROM pg_policies WHERE schemaname = 'public'")
-        ).all()
-    _alter(owner, list(tables), "DISABLE")
+    _switch(owner, "DISABLE")
     event.remove(SessionMaker, "after_begin", db._set_tenant)
     try:
         yield
     finally:
         event.listen(SessionMaker, "after_begin", db._set_tenant)
-        _alter(owner, list(tables), "ENABLE")
+        _switch(owner, "ENABLE")
 
 
-def _alter(owner: Engine, tables: list[str], action: str) -> None:
+def _switch(owner: Engine, action: str) -> None:
+    tables = text("SELECT DISTINCT tablename FROM pg_policies WHERE schemaname = 'public'")
     with owner.begin() as connection:
-        for table in tables:
+        for table in connection.scalars(tables).all():
             connection.execute(text(f"ALTER TABLE {table} {action} ROW LEVEL SECURITY"))

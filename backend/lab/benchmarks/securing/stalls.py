@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event as Flag
-from statistics import quantiles
 from urllib.parse import quote
 
 import zstandard
@@ -69,11 +68,6 @@ def stall_ms(port: int, attacks: Sequence[Attack], seconds: float) -> list[float
     finally:
         stop.set()
         sender.join(_TIMEOUT_S)
-
-
-def p99(values: Sequence[float]) -> float:
-    """Return the 99th percentile."""
-    return quantiles(values, n=100)[98]
 
 
 def _probe(port: int, seconds: float) -> list[float]:

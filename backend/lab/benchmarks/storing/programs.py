@@ -3,10 +3,9 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
@@ -22,15 +21,14 @@ def use_broker() -> None:
 
 
 @contextmanager
-def program(
-    name: str, folder: Path, words: Mapping[str, str] = MappingProxyType({}), **env: str
-) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a program with a log in `folder`, and kill it afterwards. `words` replaces words of its command."""
+def program(name: str, folder: Path, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a program with a log in `folder`, and kill it afterwards."""
     programs = services(settings(), DataFolder(folder), os.environ | env, caller())
     planned = next(one for one in programs if one.name == name)
-    command = [words.get(word, word) for word in planned.command]
     with (folder / f"{name}.log").open("ab") as log:
-        process = subprocess.Popen(command, start_new_session=True, env=planned.environment, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            planned.command, start_new_session=True, env=planned.environment, stdout=log, stderr=log
+        )
     try:
         yield process
     finally:
