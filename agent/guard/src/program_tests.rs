@@ -90,21 +90,15 @@ fn ipv4(tos: u8, protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
 
 /// Return the sum of 16-bit words in ones' complement (RFC 1071); of a valid header it is 0xffff.
 fn checksum(header: &[u8]) -> u16 {
-    let words = header
-        .chunks(2)
-        .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
-    let sum: u32 = words.sum();
+    let word = |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair[1]]));
+    let sum: u32 = header.chunks(2).map(word).sum();
     let sum = (sum & 0xffff) + (sum >> 16);
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
 fn ipv6(traffic_class: u8, protocol: u8, payload: &[u8]) -> Vec<u8> {
-    let mut header = vec![
-        0x60 | traffic_class >> 4,
-        traffic_class << 4 | 0x0b,
-        0xcd,
-        0xef,
-    ];
+    let mut header = vec![0x60 | traffic_class >> 4, traffic_class << 4 | 0x0b];
+    header.extend([0xcd, 0xef]);
     header.extend((payload.len() as u16).to_be_bytes());
     header.extend([protocol, 64]);
     header.extend([0xfd; 16]);
@@ -142,12 +136,8 @@ fn a_flow_falls_with_the_bytes_of_data_that_it_sent() {
         let mut sent = 0;
         for nth in 0..60 {
             let expected = if nth == 0 { 0 } else { order.class_of(1, sent) };
-            let port = 5_000 + data as u16;
-            assert_eq!(
-                classifier.class(&segment(port, data)),
-                expected,
-                "{sent} bytes sent"
-            );
+            let class = classifier.class(&segment(5_000 + data as u16, data));
+            assert_eq!(class, expected, "{sent} bytes sent");
             sent += data as u64;
         }
     }
@@ -228,18 +218,14 @@ fn marks_are_written_beside_ecn_and_only_where_there_is_none() {
 
             let frame = ipv6(ecn, 6, &tcp(200 + u16::from(ecn), 3_000));
             let (class, after) = classifier.run(&frame);
-            assert_eq!(
-                after[14..16],
-                ipv6(points[class] << 2 | ecn, 6, &[])[14..16]
-            );
+            let marked = ipv6(points[class] << 2 | ecn, 6, &[]);
+            assert_eq!(after[14..16], marked[14..16]);
             assert_eq!(after[16..], frame[16..]);
         }
     }
     let own = 46 << 2 | 1;
-    for frame in [
-        ipv4(own, 6, 0, &tcp(300, 900)),
-        ipv6(own, 6, &tcp(300, 900)),
-    ] {
+    let data = tcp(300, 900);
+    for frame in [ipv4(own, 6, 0, &data), ipv6(own, 6, &data)] {
         for _ in 0..3 {
             assert_eq!(classifier.run(&frame).1, frame);
         }
@@ -296,10 +282,8 @@ fn age_lifts_a_flow() {
             // The kernel took the times within those taken here; where they differ in class, either is right.
             let class_at = |age: Duration| order.class_of(age.as_nanos() as u64, 1_000);
             let possible = class_at(before.elapsed() * 102 / 100)..=class_at(waited * 98 / 100);
-            assert!(
-                possible.contains(&class),
-                "α {alpha}, {waited:?}: {class}, not {possible:?}"
-            );
+            let is_right = possible.contains(&class);
+            assert!(is_right, "α {alpha}, {waited:?}: {class}, not {possible:?}");
         }
     }
 }
@@ -315,14 +299,9 @@ fn a_flow_is_at_least_as_old_as_its_bytes_take_on_the_link() {
     let Some(classifier) = Classifier::load_at(8_000_000, order, 60_000) else {
         return;
     };
-    let classes: Vec<usize> = (0..200)
-        .map(|_| classifier.class(&segment(7, 1_000)))
-        .collect();
-    assert_eq!(classes[0], 0);
+    let classes = [0; 200].map(|_| classifier.class(&segment(7, 1_000)));
     // Octaves of kilobytes: 2^13 µs are reached after 8,192 bytes.
-    assert_eq!(
-        (classes[7], classes[9], classes[31], classes[34]),
-        (3, 2, 2, 1)
-    );
-    assert_eq!((classes[130], classes[133]), (1, 0));
+    for (nth, class) in [(0, 0), (7, 3), (9, 2), (31, 2), (34, 1), (130, 1), (133, 0)] {
+        assert_eq!(classes[nth], class, "{nth}");
+    }
 }

@@ -18,9 +18,8 @@ fn values(seed: u64, n: usize) -> Vec<i64> {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     };
-    (0..n)
-        .map(|_| (next() >> (27 + next() % 37)) as i64)
-        .collect()
+    let mut value = || (next() >> (27 + next() % 37)) as i64;
+    (0..n).map(|_| value()).collect()
 }
 
 #[test]
@@ -48,10 +47,8 @@ fn bins_bytes_quantiles_and_merges_are_those_of_the_vectors() {
     }
     for case in cases(&vectors, "merges") {
         let joined = case["joined"].as_str().unwrap();
-        let bytes: Vec<u8> = (0..joined.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&joined[at..at + 2], 16).unwrap())
-            .collect();
+        let byte = |at| u8::from_str_radix(&joined[at..at + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..joined.len()).step_by(2).map(byte).collect();
         let canonical = Sketch::from_bytes(&bytes).unwrap().to_bytes();
         assert_eq!(case["canonical"], hex(&canonical), "{case}");
     }
@@ -91,11 +88,8 @@ fn quantiles_are_those_of_the_sorted_values() {
         sorted.sort_unstable();
         for q in [0.0, 0.001, 0.5, 0.9, 0.99, 1.0] {
             let rank = ((q * n as f64).ceil() as usize).max(1);
-            assert_eq!(
-                sketch.quantile(q),
-                Some(value_of(bin_of(sorted[rank - 1]))),
-                "q {q} of {n}"
-            );
+            let expected = value_of(bin_of(sorted[rank - 1]));
+            assert_eq!(sketch.quantile(q), Some(expected), "q {q} of {n}");
         }
     }
     assert_eq!(Sketch::default().quantile(0.5), None);
@@ -114,11 +108,8 @@ fn reading_what_was_written_gives_the_same_bytes() {
 
 #[test]
 fn any_words_become_canonical_and_stay_so() {
-    let words = values(7, 4000);
-    let joined: Vec<u8> = words
-        .iter()
-        .flat_map(|&word| (word as u16).to_le_bytes())
-        .collect();
+    let words = values(7, 4000).into_iter().map(|word| word as u16);
+    let joined: Vec<u8> = words.flat_map(u16::to_le_bytes).collect();
     let sketch = Sketch::from_bytes(&joined).unwrap();
     let canonical = sketch.to_words();
     assert!(canonical.is_sorted_by_key(|word| word >> 5));

@@ -22,6 +22,12 @@ impl Numbers {
     fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
+
+    /// Return fewer than `most` values below a limit.
+    fn values(&mut self, most: u64, limit: u64) -> Vec<i64> {
+        let count = self.below(most);
+        (0..count).map(|_| self.below(limit) as i64).collect()
+    }
 }
 
 /// Return stats with random values, of widths that differ from column to column.
@@ -50,6 +56,13 @@ fn stats_survive_a_round_trip() {
     }
 }
 
+fn check_sketches(lengths: Vec<i64>, words: Vec<u16>, stats: &Stats) {
+    let sketches = SketchesRef::new(&lengths, &words).expect("as many words as counted");
+    let block = frame::encode_sketches(&sketches, &stats.columns).expect("encoded");
+    let decoded = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]);
+    assert_eq!(decoded, Ok((lengths, words)));
+}
+
 #[test]
 fn sketches_survive_a_round_trip_in_every_mode() {
     let mut numbers = Numbers(3);
@@ -58,25 +71,17 @@ fn sketches_survive_a_round_trip_in_every_mode() {
         let mut lengths = Vec::new();
         let mut words = Vec::new();
         for _ in 0..3 * 9 {
-            let values: Vec<i64> = (0..numbers.below(many))
-                .map(|_| numbers.below(spread) as i64)
-                .collect();
-            let sketch = if canonical {
-                Sketch::of(values).to_words()
-            } else {
-                values
-                    .iter()
-                    .map(|value| (*value as u16).wrapping_mul(37))
-                    .collect()
+            let values = numbers.values(many, spread);
+            let any = values.iter().map(|value| (*value as u16).wrapping_mul(37));
+            let sketch = match canonical {
+                true => Sketch::of(values).to_words(),
+                false => any.collect(),
             };
             lengths.push(sketch.len() as i64);
             words.extend(sketch);
         }
         let stats = Stats::zeros(9);
-        let sketches = SketchesRef::new(&lengths, &words).unwrap();
-        let block = frame::encode_sketches(&sketches, &stats.columns).unwrap();
-        let decoded = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();
-        assert_eq!(decoded, (lengths, words));
+        check_sketches(lengths, words, &stats);
     }
 }
 
@@ -88,9 +93,8 @@ fn sketches_survive_a_round_trip_with_their_ends_in_the_stats() {
         let mut stats = Stats::zeros(9);
         let (mut lengths, mut words) = (Vec::new(), Vec::new());
         for path in 0..3 * 9 {
-            let values: Vec<i64> = (0..numbers.below(most))
-                .map(|_| 5_000 + numbers.below(spread) as i64)
-                .collect();
+            let values = numbers.values(most, spread).into_iter();
+            let values: Vec<_> = values.map(|value| 5_000 + value).collect();
             let row = |column: usize| column * 3 * 9 + path;
             stats.columns[row(COUNT)] = values.len() as i32;
             stats.columns[row(MIN)] = values.iter().min().map_or(0, |least| *least as i32);
@@ -99,9 +103,6 @@ fn sketches_survive_a_round_trip_with_their_ends_in_the_stats() {
             lengths.push(sketch.len() as i64);
             words.extend(sketch);
         }
-        let sketches = SketchesRef::new(&lengths, &words).unwrap();
-        let block = frame::encode_sketches(&sketches, &stats.columns).unwrap();
-        let decoded = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();
-        assert_eq!(decoded, (lengths, words));
+        check_sketches(lengths, words, &stats);
     }
 }

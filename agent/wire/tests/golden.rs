@@ -74,10 +74,8 @@ fn of_structs(text: &str) -> Vec<Field> {
 
 #[test]
 fn every_field_has_the_name_the_type_and_the_tag_of_the_contract() {
-    let (mut expected, mut found) = (
-        of_proto(&text("proto/agent.proto")),
-        of_structs(&text("src/lib.rs")),
-    );
+    let mut expected = of_proto(&text("proto/agent.proto"));
+    let mut found = of_structs(&text("src/lib.rs"));
     expected.sort();
     found.sort();
     assert!(expected.len() > 100, "{}", expected.len());
@@ -105,10 +103,8 @@ fn a_value_not_known_is_not_zero() {
     let inbound = report.windows[0].inbound.as_ref().unwrap();
     assert_eq!(inbound.sent, [17, NOT_KNOWN, NOT_KNOWN]);
     assert_eq!(inbound.min_ns, [-500, 0, 44_000]);
-    assert_eq!(
-        inbound.sketch_words.iter().sum::<u32>() as usize * 2,
-        inbound.sketch.len()
-    );
+    let words: u32 = inbound.sketch_words.iter().sum();
+    assert_eq!(words as usize * 2, inbound.sketch.len());
 }
 
 #[test]
