@@ -93,12 +93,9 @@ fn why(card: &Double, choice: CardChoice, port: u16) -> String {
 
 #[test]
 fn a_card_that_is_switched_on_is_used_and_left_as_it_is() {
-    for (rx_filter, port) in [
-        (FILTER_ALL, 319),
-        (FILTER_ALL, 10319),
-        (FILTER_PTP_UDP, 319),
-        (FILTER_PTP, 319),
-    ] {
+    let all_ports = [(FILTER_ALL, 319), (FILTER_ALL, 10319)];
+    let one_port = [(FILTER_PTP_UDP, 319), (FILTER_PTP, 319)];
+    for (rx_filter, port) in all_ports.into_iter().chain(one_port) {
         for choice in [CardChoice::Auto, CardChoice::Set] {
             let card = double(all(), TX_ON, rx_filter);
             let (in_use, _) = choose(Box::new(card.clone()), choice, port).unwrap();
@@ -138,34 +135,31 @@ fn what_another_program_has_set_since_is_not_undone() {
 
 #[test]
 fn every_other_card_is_refused_with_its_reason() {
-    let without = |bits: u32| CardAbilities {
-        timestamping: all().timestamping & !bits,
-        ..all()
+    let but = |change: fn(&mut CardAbilities)| {
+        let mut abilities = all();
+        change(&mut abilities);
+        abilities
     };
-    let ptp_only = CardAbilities {
-        rx_filters: 1 << FILTER_PTP_UDP,
-        ..all()
-    };
-    let no_clock = CardAbilities {
-        clock: None,
-        ..all()
-    };
-    let never_sent = CardAbilities {
-        tx_types: 1,
-        ..all()
-    };
-    let never_received = CardAbilities {
-        rx_filters: 1,
-        ..all()
-    };
+    let ptp_only = but(|one| one.rx_filters = 1 << FILTER_PTP_UDP);
     let set = CardChoice::Set;
+    let (no_sent, no_received) = ("received packets only", "sent packets only");
     let cases = [
-        (without(RAW), set, 319, "in software only"),
-        (without(SENT), set, 319, "timestamps received packets only"),
-        (without(RECEIVED), set, 319, "timestamps sent packets only"),
-        (no_clock, set, 319, "no clock"),
-        (never_sent, set, 319, "timestamps received packets only"),
-        (never_received, set, 319, "timestamps sent packets only"),
+        (
+            but(|one| one.timestamping &= !RAW),
+            set,
+            319,
+            "in software only",
+        ),
+        (but(|one| one.timestamping &= !SENT), set, 319, no_sent),
+        (
+            but(|one| one.timestamping &= !RECEIVED),
+            set,
+            319,
+            no_received,
+        ),
+        (but(|one| one.clock = None), set, 319, "no clock"),
+        (but(|one| one.tx_types = 1), set, 319, no_sent),
+        (but(|one| one.rx_filters = 1), set, 319, no_received),
         (ptp_only, set, 10319, "event_port is 10319"),
         (ptp_only, CardChoice::Auto, 10319, "event_port is 10319"),
         (all(), CardChoice::Off, 319, "hardware_timestamps is off"),

@@ -45,11 +45,8 @@ fn a_small_change_of_a_route_is_reported_once_with_its_direction() {
                     panic!("{case}");
                 };
                 assert!((80.0..=110.0).contains(&at_s), "{case}");
-                assert_eq!(
-                    change.direction == Direction::Inbound,
-                    by_us[0] != 0.0,
-                    "{case}"
-                );
+                let is_inbound = change.direction == Direction::Inbound;
+                assert_eq!(is_inbound, by_us[0] != 0.0, "{case}");
                 let off_ns = change.by_ns - by_ns[0] - by_ns[1];
                 assert!(off_ns.abs() < (5.0 + 0.35 * wander_us) * US, "{case}");
                 assert_eq!(outcome.outside, 0, "{case}");

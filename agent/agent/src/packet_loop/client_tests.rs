@@ -133,12 +133,20 @@ impl Simulation {
     /// Return a simulation of one path at 8/s in windows of 10 s.
     fn of_one_path() -> Self {
         let mut simulation = Self::new();
-        simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+        simulation.follow_peers(vec![peer(2, 319)]);
         simulation
     }
 
     fn follow(&mut self, plan: &Plan) {
         self.client.follow(plan, 16, RawTime(self.now));
+    }
+
+    fn follow_peers(&mut self, peers: Vec<Peer>) {
+        self.follow(&plan(peers, 8, 10));
+    }
+
+    fn round_trip(&self, window: usize) -> &crate::wire::Columns {
+        self.windows[window].round_trip.as_ref().unwrap()
     }
 
     /// Play for `ms` in ticks of 10 ms.
@@ -203,6 +211,14 @@ impl Simulation {
     }
 }
 
+/// Return a peer that is measured in these turns only.
+fn in_turns(turns: &[u32], vm_key: u32, port: u16) -> Peer {
+    Peer {
+        turns: Some(turns.to_vec()),
+        ..peer(vm_key, port)
+    }
+}
+
 #[test]
 fn the_answers_of_another_vm_are_neither_delays_nor_loss_and_are_reported_once() {
     let mut simulation = Simulation::new();
@@ -212,11 +228,7 @@ fn the_answers_of_another_vm_are_neither_delays_nor_loss_and_are_reported_once()
     };
     // One names the VM that was asked, one another VM, one is of an earlier version.
     simulation.tags = [(319, 5), (329, 6)].into();
-    simulation.follow(&plan(
-        vec![tagged(2, 319), tagged(3, 329), tagged(4, 339)],
-        8,
-        10,
-    ));
+    simulation.follow_peers(vec![tagged(2, 319), tagged(3, 329), tagged(4, 339)]);
     simulation.run(21_000);
     let window = &simulation.windows[1];
     assert_eq!(window.peer_keys, [2, 4]);
@@ -239,16 +251,13 @@ fn the_answers_of_another_vm_are_neither_delays_nor_loss_and_are_reported_once()
 
 #[test]
 fn answers_from_another_port_are_named_and_no_loss() {
-    let mut simulation = Simulation::new();
+    let mut simulation = Simulation::of_one_path();
     simulation.answers_from.insert(319, 40_319);
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
     simulation.run(11_000);
     let lost = simulation.counts().iter().map(|(_, _, lost, _)| lost).sum();
     assert_eq!((0, simulation.windows.len()), (lost, 0));
-    let (_, at, foreign) = simulation
-        .client
-        .new_foreign(RawTime(simulation.now))
-        .unwrap();
+    let now = RawTime(simulation.now);
+    let (_, at, foreign) = simulation.client.new_foreign(now).unwrap();
     let from = SocketAddr::new(at.ip(), 40_319);
     assert_eq!(foreign, Foreign::Elsewhere(from));
     // Without any answer it is loss again.
@@ -261,31 +270,17 @@ fn answers_from_another_port_are_named_and_no_loss() {
 #[test]
 fn paths_that_take_turns_fill_their_windows_and_leave_the_others() {
     let mut simulation = Simulation::new();
-    let turns = |turns: &[u32], vm_key, port| Peer {
-        turns: Some(turns.to_vec()),
-        ..peer(vm_key, port)
-    };
-    let mut plan = plan(
-        vec![turns(&[0], 2, 319), turns(&[1, 2], 3, 329), peer(4, 339)],
-        8,
-        10,
-    );
+    let (often, seldom) = (in_turns(&[1, 2], 3, 329), in_turns(&[0], 2, 319));
+    let mut plan = plan(vec![seldom, often, peer(4, 339)], 8, 10);
     plan.meshes[0].period_windows = 3;
     simulation.follow(&plan);
     simulation.run(61_000);
-    let peers: Vec<_> = (simulation.windows.iter())
-        .map(|window| &window.peer_keys[..])
-        .collect();
-    let first = EPOCH / S / 10 % 3;
-    let expected: Vec<&[u32]> = (0..6)
-        .map(|window| match (first + window) % 3 {
-            0 => &[2, 4][..],
-            _ => &[3, 4],
-        })
-        .collect();
-    assert_eq!(peers, expected);
-    for window in &simulation.windows {
-        let round_trip = window.round_trip.as_ref().unwrap();
+    assert_eq!(simulation.windows.len(), 6);
+    let first = (EPOCH / S / 10 % 3) as usize;
+    for (nth, window) in simulation.windows.iter().enumerate() {
+        let is_seldom = (first + nth) % 3 == 0;
+        assert_eq!(window.peer_keys, [if is_seldom { 2 } else { 3 }, 4]);
+        let round_trip = simulation.round_trip(nth);
         // A slot at the end of a window may be played in the next one, which is another path's turn.
         assert!(round_trip.sent.iter().all(|sent| (79..=80).contains(sent)));
         assert_eq!(round_trip.lost, [0, 0]);
@@ -297,14 +292,7 @@ fn paths_that_take_turns_fill_their_windows_and_leave_the_others() {
 fn the_last_request_of_a_turn_announces_no_other_one() {
     let mut simulation = Simulation::new();
     let first = (EPOCH / S / 10 % 2) as u32;
-    let mut plan = plan(
-        vec![Peer {
-            turns: Some(vec![first]),
-            ..peer(2, 319)
-        }],
-        8,
-        10,
-    );
+    let mut plan = plan(vec![in_turns(&[first], 2, 319)], 8, 10);
     plan.meshes[0].period_windows = 2;
     simulation.follow(&plan);
     simulation.run(15_000);
@@ -318,39 +306,27 @@ fn changes_elsewhere_cost_a_path_no_slot_and_no_exchange() {
     let mut simulation = Simulation::of_one_path();
     for round in 0..50 {
         let others = (0..round % 3).map(|i| peer(10 + i, 400 + 10 * i as u16));
-        simulation.follow(&plan(
-            std::iter::once(peer(2, 319)).chain(others).collect(),
-            8,
-            10,
-        ));
+        simulation.follow_peers(std::iter::once(peer(2, 319)).chain(others).collect());
         simulation.run(210);
     }
     simulation.run(1_000);
-    let first = &simulation.windows[0];
-    let at = first.peer_keys.iter().position(|key| *key == 2).unwrap();
-    let round_trip = first.round_trip.as_ref().unwrap();
-    assert_eq!(
-        (
-            round_trip.sent[at],
-            round_trip.lost[at],
-            round_trip.count[at]
-        ),
-        (80, 0, 80)
-    );
+    let mut keys = simulation.windows[0].peer_keys.iter();
+    let at = keys.position(|key| *key == 2).unwrap();
+    let round_trip = simulation.round_trip(0);
+    assert_eq!((round_trip.sent[at], round_trip.lost[at]), (80, 0));
+    assert_eq!(round_trip.count[at], 80);
 }
 
 #[test]
 fn a_moved_peer_is_distinguished_from_its_old_address() {
     let mut simulation = Simulation::of_one_path();
     simulation.run(5_000);
-    simulation.follow(&plan(vec![peer(2, 919)], 8, 10));
+    simulation.follow_peers(vec![peer(2, 919)]);
     simulation.run(6_000);
     assert_eq!(simulation.counts(), [(0, 80, 0, 80)]);
     let outbound = simulation.windows[0].outbound.as_ref().unwrap();
-    assert_eq!(
-        (outbound.count[0], outbound.min_ns[0], outbound.max_ns[0]),
-        (80, 50_000, 50_000)
-    );
+    assert_eq!(outbound.count, [80]);
+    assert_eq!([outbound.min_ns[0], outbound.max_ns[0]], [50_000; 2]);
 }
 
 #[test]
@@ -385,13 +361,10 @@ fn two_meshes_of_one_pair_are_kept_apart() {
     both.meshes.push(other);
     simulation.follow(&both);
     simulation.run(6_000);
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.follow_peers(vec![peer(2, 319)]);
     simulation.run(6_000);
-    let mut of: Vec<_> = simulation
-        .windows
-        .iter()
-        .map(|w| (w.mesh_key, w.round_trip.clone().unwrap().count[0]))
-        .collect();
+    let row = |w: &MeshWindow| (w.mesh_key, w.round_trip.as_ref().unwrap().count[0]);
+    let mut of: Vec<_> = simulation.windows.iter().map(row).collect();
     of.sort_unstable();
     assert_eq!(of[0], (1, 80));
     assert_eq!(of[1..], [(2, 16), (2, 80)]);
@@ -413,25 +386,24 @@ fn messages_from_unknown_addresses_are_ignored() {
         source: TimestampSource::Kernel,
         ecn: None,
     };
-    let update = simulation
-        .client
-        .receive("10.0.0.3:319".parse().unwrap(), &message, arrival);
-    assert_eq!(update, SessionUpdate::default());
-    let update = simulation
-        .client
-        .receive("10.0.0.2:320".parse().unwrap(), &message, arrival);
-    assert_eq!(update.verdict, Some(Verdict::Unsolicited));
+    let mut receive = |from: &str| {
+        let from = from.parse().unwrap();
+        simulation.client.receive(from, &message, arrival)
+    };
+    assert_eq!(receive("10.0.0.3:319"), SessionUpdate::default());
+    let verdict = receive("10.0.0.2:320").verdict;
+    assert_eq!(verdict, Some(Verdict::Unsolicited));
 }
 
 #[test]
 fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
     let mut simulation = Simulation::new();
     simulation.deaf.push(329);
-    simulation.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    simulation.follow_peers(vec![peer(2, 319), peer(3, 329)]);
     simulation.run(9_900);
     simulation.client.drop_unanswered(RawTime(simulation.now));
     simulation.run(1_500);
-    let round_trip = simulation.windows[0].round_trip.as_ref().unwrap();
+    let round_trip = simulation.round_trip(0);
     assert_eq!(round_trip.sent[0], 80);
     // Half a second of requests, those younger than the deadline, is as if it had not been.
     assert!((75..=77).contains(&round_trip.sent[1]), "{round_trip:?}");
@@ -446,45 +418,31 @@ fn each_flow_keeps_the_rate_and_shows_its_own_delay() {
         flows: 4,
         ..peer(2, 319)
     };
-    simulation.follow(&plan(vec![wide.clone()], 8, 10));
+    simulation.follow_peers(vec![wide.clone()]);
     simulation.run(11_000);
     assert_eq!(simulation.counts(), [(0, 320, 0, 320)]);
     let window = &simulation.windows[0];
     assert_eq!(window.flows, [4]);
     let outbound = window.outbound_flows.as_ref().unwrap();
     assert_eq!(outbound.count, [80; 4]);
-    for (flow, [min_ns, p50_ns]) in outbound
-        .min_ns
-        .iter()
-        .zip(&outbound.p50_ns)
-        .map(|(a, b)| [*a, *b])
-        .enumerate()
-    {
-        let expected = 50_000 + 200_000 * flow as i64;
-        assert_eq!((min_ns, p50_ns), (expected, expected));
-    }
+    let expected = [0, 1, 2, 3].map(|flow| 50_000 + 200_000 * flow);
+    assert_eq!(outbound.min_ns, expected);
+    assert_eq!(outbound.p50_ns, expected);
     let inbound = window.inbound_flows.as_ref().unwrap();
     assert_eq!(inbound.min_ns, [50_000; 4]);
 
     // Fewer ports than asked for, and then one: what is there is used.
-    simulation
-        .client
-        .follow(&plan(vec![wide], 8, 10), 2, RawTime(simulation.now));
+    let (wide, now) = (plan(vec![wide], 8, 10), RawTime(simulation.now));
+    simulation.client.follow(&wide, 2, now);
     simulation.run(18_000);
-    simulation.follow(&plan(vec![peer(2, 319)], 8, 10));
+    simulation.follow_peers(vec![peer(2, 319)]);
     simulation.run(20_000);
-    let flows: Vec<_> = simulation
-        .windows
-        .iter()
-        .map(|w| (w.flows[0], w.outbound_flows.is_some()))
-        .collect();
+    let row = |w: &MeshWindow| (w.flows[0], w.outbound_flows.is_some());
+    let flows: Vec<_> = simulation.windows.iter().map(row).collect();
     assert_eq!(flows, [(4, true), (4, true), (2, true), (1, false)]);
-    assert!(
-        simulation
-            .counts()
-            .iter()
-            .all(|(_, sent, lost, count)| *lost == 0 && *sent as u32 == *count)
-    );
+    for (_, sent, lost, count) in simulation.counts() {
+        assert_eq!((lost, count), (0, sent as u32));
+    }
 }
 
 #[test]
@@ -502,10 +460,7 @@ fn every_rate_and_every_window_length_yields_whole_windows() {
             assert_eq!(starts, [start, start + i64::from(window_s)]);
             for (_, sent, lost, count) in counts {
                 // A slot on the edge may fall on either side of it.
-                assert!(
-                    (requests - sent).abs() <= 1,
-                    "{sent}: {rate_hz}/s, {window_s} s"
-                );
+                assert!((requests - sent).abs() <= 1, "{sent} of {requests}");
                 assert_eq!((lost, count), (0, sent as u32));
             }
         }
@@ -535,20 +490,13 @@ fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
             if now > began {
                 (sent, most, turns) = (sent + together, most.max(together), turns + 1);
             }
-            now = intervals
-                .sleep((now, true), client.next_due(), now.plus(S))
-                .poll_until;
+            let sleep = intervals.sleep((now, true), client.next_due(), now.plus(S));
+            now = sleep.poll_until;
         }
         let expected = 2 * peers * rate_hz * flows;
-        assert!(
-            sent.abs_diff(expected) <= peers * flows,
-            "{sent} of {expected}"
-        );
-        let together = expected / turns;
-        assert!(
-            most <= 3 * together + 3,
-            "{most} left together, {together} do on average"
-        );
+        assert!(sent.abs_diff(expected) <= peers * flows, "{sent}");
+        let on_average = expected / turns;
+        assert!(most <= 3 * on_average + 3, "{most}, not {on_average}");
     }
 }
 
@@ -572,10 +520,8 @@ fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
         simulation.follow(&plan);
         simulation.run(7_000);
         assert!(simulation.soon.len() >= 6, "{}", simulation.soon.len());
-        assert!(
-            simulation.soon.iter().all(|s| *s == soon),
-            "{rate_hz}/s by {flows}, {deadline_ms} ms"
-        );
+        let is_right = simulation.soon.iter().all(|s| *s == soon);
+        assert!(is_right, "{rate_hz}/s by {flows}, {deadline_ms} ms");
     }
     // The second of many that a path starts with, and then one a second.
     let mut simulation = Simulation::new();

@@ -83,15 +83,11 @@ impl World {
 
     /// Let the backend answer the questions that are old enough: it read its clock half a round trip ago.
     fn answer(&mut self) {
-        let (due, later) = std::mem::take(&mut self.questions)
-            .into_iter()
-            .partition(|sent| self.now - sent >= ROUND_TRIP);
+        let questions = std::mem::take(&mut self.questions).into_iter();
+        let (due, later): (Vec<_>, _) = questions.partition(|sent| self.now - sent >= ROUND_TRIP);
         self.questions = later;
-        let answered: Vec<i64> = due;
-        for sent_ns in answered {
-            if !self.backend_answers {
-                continue;
-            }
+        let answers = self.backend_answers;
+        for sent_ns in due.into_iter().filter(|_| answers) {
             self.observe(sent_ns, EPOCH + self.truth() - ROUND_TRIP / 2);
         }
     }
@@ -116,6 +112,12 @@ impl World {
                 self.next_poll = self.now + 10 * S;
             }
             self.answer();
+            self.ticks(1);
+        }
+    }
+
+    fn ticks(&mut self, count: u32) {
+        for _ in 0..count {
             self.turn();
             self.now += TICK;
         }
@@ -198,10 +200,7 @@ fn every_window_is_of_its_time_through_pauses_of_any_length_at_any_moment() {
         for pause in [60 * MS, 700 * MS, 6 * S + 300 * MS, 3_600 * S] {
             for phase in 0..7 {
                 let mut world = World::settled(peers, rate_hz);
-                (0..phase * 15).for_each(|_| {
-                    world.turn();
-                    world.now += TICK;
-                });
+                world.ticks(phase * 15);
                 world.pause(pause);
                 world.run(15);
                 let case = format!("{peers} peers at {rate_hz}/s, {pause} ns, phase {phase}");
@@ -212,11 +211,8 @@ fn every_window_is_of_its_time_through_pauses_of_any_length_at_any_moment() {
                 assert!(world.found[0].is_certain(), "{case}");
                 // It is reported once, also if the backend has corrected the clock before an exchange showed it.
                 let by_correction = world.found[0].shown_by == ShownBy::Correction;
-                assert_eq!(
-                    world.shown_later.len(),
-                    usize::from(by_correction),
-                    "{case}"
-                );
+                let later = world.shown_later.len();
+                assert_eq!(later, usize::from(by_correction), "{case}");
                 assert_eq!(world.unknown, 0, "{case}");
             }
         }
@@ -292,17 +288,11 @@ fn requests_that_no_one_answers_wait_for_the_backend_to_date_them() {
     // Windows before the pause and after it are of their time; those around it lack what may have left on either side.
     let (counts, requests) = (world.counts(), world.requests.clone());
     for (at_s, sent) in &counts {
-        assert!(
-            requests.get(at_s) >= Some(sent),
-            "{at_s}: {sent} of {requests:?}"
-        );
+        assert!(requests.get(at_s) >= Some(sent), "{at_s}: {requests:?}");
     }
-    let missing: Vec<i64> = requests
-        .iter()
-        .filter(|(at_s, sent)| **at_s < world.truth() / S - 2 && counts.get(*at_s) != Some(*sent))
-        .map(|(at_s, _)| *at_s)
-        .collect();
-    assert!(missing.len() <= 6, "{missing:?}");
+    let all = requests.range(..world.truth() / S - 2);
+    let missing = all.filter(|(at_s, sent)| counts.get(*at_s) != Some(*sent));
+    assert!(missing.count() <= 6, "{counts:?} of {requests:?}");
     assert_eq!(world.unknown, 0);
 }
 
@@ -356,10 +346,7 @@ fn a_step_of_the_backend_alone_is_no_standstill() {
     // Its answer says 6 s more; the peers' clocks show that ours ran.
     let (sent_ns, backend_ns) = (world.now - ROUND_TRIP, EPOCH + world.truth() + 6 * S);
     world.observe(sent_ns, backend_ns);
-    for _ in 0..300 {
-        world.turn();
-        world.now += TICK;
-    }
+    world.ticks(300);
     assert_eq!(world.found.len(), 1);
     assert_eq!(world.found[0].shown_by, ShownBy::Correction);
     assert_eq!(world.shown_later, []);

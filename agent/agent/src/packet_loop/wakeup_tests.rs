@@ -45,13 +45,9 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
             local: None,
         };
         let identity = PortIdentity { clock: 1, port: 1 };
+        let id = ((address.client, identity), true);
         for service in [Service::Sync, Service::DelayResp] {
-            grants.request(
-                ((address.client, identity), true),
-                address,
-                (service, -7, 300),
-                RawTime(0),
-            );
+            grants.request(id, address, (service, -7, 300), RawTime(0));
         }
     }
     let intervals = WakeupIntervals::idle().serving(grants.messages_hz());
@@ -65,10 +61,8 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
                 all += 1;
             }
         }
-        began = intervals
-            .sleep((began, true), grants.next(), NEVER)
-            .sleep_until
-            .plus(MS / 5);
+        let sleep = intervals.sleep((began, true), grants.next(), NEVER);
+        began = sleep.sleep_until.plus(MS / 5);
     }
     assert!(all > 50_000 && near * 10 >= all * 9, "{near} of {all}");
 }
@@ -161,10 +155,8 @@ fn a_slow_path_wakes_each_end_three_times_a_second() {
 /// Check that a responder wakes once for each request if requests never leave its queue empty.
 #[test]
 fn who_only_answers_does_not_wait_for_requests() {
-    let (intervals, interval_ns) = (
-        of(Role::Responder, 1, 128, 1),
-        Rhythm::of(128, false).interval_ns,
-    );
+    let intervals = of(Role::Responder, 1, 128, 1);
+    let interval_ns = Rhythm::of(128, false).interval_ns;
     let (mut now, mut asked, mut waits) = (RawTime(0), RawTime(0), 0);
     for _ in 0..1000 {
         now = intervals.sleep((now, true), None, NEVER).sleep_until;
@@ -190,18 +182,14 @@ fn no_request_waits_for_long_beside_the_deadline_for_its_answer() {
 /// Check that requests of one path leave once per slot, each slot in a separate turn.
 #[test]
 fn a_fast_path_is_one_turn_per_slot() {
-    let intervals = intervals(1, 128, 1);
-    let Rhythm {
-        interval_ns,
-        together: requests,
-    } = Rhythm::of(128, false);
+    let (intervals, rhythm) = (intervals(1, 128, 1), Rhythm::of(128, false));
     let (mut now, mut due, mut turns, mut sent) = (RawTime(0), RawTime(0), 0, 0);
     while now.0 < 1_000 * MS {
         turns += 1;
         let mut together = 0;
         while due <= now {
-            due = due.plus(interval_ns);
-            together += requests;
+            due = due.plus(rhythm.interval_ns);
+            together += rhythm.together;
         }
         assert!(together <= 2, "{together} requests in one turn");
         sent += together;
@@ -235,10 +223,8 @@ fn a_granted_message_does_not_postpone_the_answers_to_others() {
     let serving = intervals(1, 1, 1).serving(5140);
     let due = RawTime(900_000);
     let sleep = serving.sleep((RawTime(0), false), Some(due), NEVER);
-    assert_eq!(
-        (sleep.sleep_until, sleep.poll_until),
-        (RawTime(719_600), due)
-    );
+    assert_eq!(sleep.sleep_until, RawTime(719_600));
+    assert_eq!(sleep.poll_until, due);
 }
 
 #[test]
@@ -247,11 +233,8 @@ fn a_request_of_sptp_is_answered_in_time_without_more_wakeups_while_none_comes()
     let serving = usual.serving_sptp();
     let rest = |intervals: WakeupIntervals| intervals.sleep((RawTime(0), true), None, RawTime(S));
     let sleep = rest(serving);
-    let at_most = RawTime(POLICY.sptp_turn_ns);
-    assert_eq!(
-        sleep.sleep_until, at_most,
-        "a packet that came is read then"
-    );
+    // A packet that came is read then.
+    assert_eq!(sleep.sleep_until, RawTime(POLICY.sptp_turn_ns));
     assert_eq!(sleep.poll_until, rest(usual).poll_until);
     let fast = intervals(64, 128, 1).serving_sptp();
     assert!(fast.turn_ns <= intervals(64, 128, 1).turn_ns);

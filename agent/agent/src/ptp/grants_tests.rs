@@ -23,12 +23,8 @@ fn address(last: u8) -> ClientAddress {
 }
 
 fn ask(grants: &mut Grants, last: u8, service: Service, interval: i8, s: u32, at: i64) -> Tlv {
-    grants.request(
-        (id(last, 1), true),
-        address(last),
-        (service, interval, s),
-        RawTime(at),
-    )
+    let request = (service, interval, s);
+    grants.request((id(last, 1), true), address(last), request, RawTime(at))
 }
 
 /// Return the grants after a first request at 0.
@@ -71,10 +67,8 @@ fn serves_at_the_granted_rate_until_the_grant_ends() {
     assert_eq!(granted, expected);
     let all = served(&mut grants, 0, 20 * S);
     assert!((159..=160).contains(&all.len()), "{}", all.len());
-    assert!(
-        all.windows(2)
-            .all(|w| w[1].sequence_id == w[0].sequence_id + 1)
-    );
+    let mut pairs = all.windows(2);
+    assert!(pairs.all(|w| w[1].sequence_id == w[0].sequence_id + 1));
     assert!(grants.next_due(RawTime(21 * S)).is_none());
 }
 
@@ -113,10 +107,8 @@ fn limits_what_is_asked_for() {
             interval: given,
             duration_s: given_s,
         };
-        assert_eq!(
-            ask(&mut grants, 1, service, interval, duration_s, 0),
-            expected
-        );
+        let granted = ask(&mut grants, 1, service, interval, duration_s, 0);
+        assert_eq!(granted, expected);
         assert_eq!(grants.is_empty(), given_s == 0);
     }
 }
@@ -124,41 +116,31 @@ fn limits_what_is_asked_for() {
 #[test]
 fn a_full_table_denies_until_a_grant_runs_out() {
     let mut grants = Grants::default();
-    for clock in 0..MOST_CLIENTS as u64 {
-        let last = 3 + (clock / MOST_PER_ADDRESS as u64) as u8;
-        grants.request(
-            (id(last, clock), true),
-            address(last),
-            (Service::Sync, 0, 10),
-            RawTime(0),
-        );
-    }
-    let mut more = |at: i64| {
+    let mut granted = |last: u8, clock: u64, at: i64| {
         let request = (Service::Sync, 0, 10);
-        seconds(&grants.request((id(2, 9), true), address(2), request, RawTime(at)))
+        seconds(&grants.request((id(last, clock), true), address(last), request, RawTime(at)))
     };
-    assert_eq!((more(9 * S), more(10 * S)), (0, 10));
+    for clock in 0..MOST_CLIENTS as u64 {
+        granted(3 + (clock / MOST_PER_ADDRESS as u64) as u8, clock, 0);
+    }
+    assert_eq!((granted(2, 9, 9 * S), granted(2, 9, 10 * S)), (0, 10));
 }
 
 #[test]
 fn forged_addresses_that_fill_the_table_keep_no_client_out() {
     let mut grants = Grants::default();
     let request = (Service::Sync, 0, 10);
-    let forge = |grants: &mut Grants, nth: u64| {
-        let last = 3 + (nth % 250) as u8;
-        let tlv = grants.request((id(last, nth), false), address(last), request, RawTime(1));
-        seconds(&tlv) > 0
+    let granted = |grants: &mut Grants, (last, clock): (u8, u64), proven| {
+        let id = (id(last, clock), proven);
+        seconds(&grants.request(id, address(last), request, RawTime(1))) > 0
     };
+    let forge = |grants: &mut Grants, nth| granted(grants, (3 + (nth % 250) as u8, nth), false);
     assert!((0..2_000).all(|nth| forge(&mut grants, nth)));
     assert_eq!(grants.len(), MOST_CLIENTS);
     // A client that comes now is told its identity, and proves that it receives before the flood drives it out or after.
-    let granted = |grants: &mut Grants, proven| {
-        let tlv = grants.request((id(2, 9), proven), address(2), request, RawTime(2));
-        seconds(&tlv) > 0
-    };
-    assert!(granted(&mut grants, false));
+    assert!(granted(&mut grants, (2, 9), false));
     assert!((2_000..4_000).all(|nth| forge(&mut grants, nth)));
-    assert!(granted(&mut grants, true));
+    assert!(granted(&mut grants, (2, 9), true));
     assert!((4_000..6_000).all(|nth| forge(&mut grants, nth)));
     assert!(grants.of(id(2, 9)).is_some_and(|client| client.proven));
     assert_eq!(grants.len(), MOST_CLIENTS);
@@ -232,12 +214,8 @@ fn delay_resp_is_given_to_its_client_at_about_its_rate() {
         let refused = grants.delay_resp(other, 0, RawTime(0));
         assert_eq!(refused, Err(NoDelayResp::NotGranted));
     }
-    let answered = (0..1000)
-        .filter(|i| {
-            let request = grants.delay_resp(id(1, 1), *i as u16, RawTime(i * 1_000_000));
-            request.is_ok()
-        })
-        .count();
+    let mut ask = |nth: i64| grants.delay_resp(id(1, 1), nth as u16, RawTime(nth * 1_000_000));
+    let answered = (0..1000).filter(|nth| ask(*nth).is_ok()).count();
     assert!(answered <= 18, "{answered} in a second");
     let after = grants.delay_resp(id(1, 1), 1000, RawTime(11 * S));
     assert_eq!(after, Err(NoDelayResp::TooOften));
@@ -250,13 +228,11 @@ fn clients_of_a_rate_are_spread_over_its_interval() {
         ask(&mut grants, last, Service::Sync, 0, 100, 0);
     }
     served(&mut grants, 0, S);
-    let most = (100..200)
-        .map(|tick| {
-            let now = RawTime(tick * 10_000_000);
-            std::iter::from_fn(|| grants.next_due(now)).count()
-        })
-        .max();
-    assert!(most <= Some(6), "{most:?} of 100 in a hundredth");
+    for tick in 100..200 {
+        let now = RawTime(tick * 10_000_000);
+        let together = std::iter::from_fn(|| grants.next_due(now)).count();
+        assert!(together <= 6, "{together} of 100 in a hundredth");
+    }
 }
 
 #[test]
@@ -291,11 +267,8 @@ fn a_client_that_leaves_the_plan_is_no_longer_served() {
     let mut grants = granted(Service::Sync, -7, 100);
     ask(&mut grants, 2, Service::Sync, -7, 100, 0);
     grants.retain(|ip| ip == id(2, 1).0);
-    assert!(
-        served(&mut grants, 0, S)
-            .iter()
-            .all(|due| due.address == address(2))
-    );
+    let all = served(&mut grants, 0, S);
+    assert!(all.iter().all(|due| due.address == address(2)));
 }
 
 #[test]
@@ -306,12 +279,10 @@ fn a_reused_slot_gets_no_messages_of_its_former_client() {
     ask(&mut grants, 3, Service::Sync, -2, 100, 0);
     assert_eq!(grants.len(), 2);
     let all = served(&mut grants, 0, 10 * S);
-    let counts = [1, 2, 3].map(|last| {
-        all.iter()
-            .filter(|due| due.address == address(last))
-            .count()
-    });
-    assert_eq!(counts, [0, 160, 40]);
+    for (last, count) in [(1, 0), (2, 160), (3, 40)] {
+        let of_it = all.iter().filter(|due| due.address == address(last));
+        assert_eq!(of_it.count(), count, "{last}");
+    }
 }
 
 #[test]
@@ -393,12 +364,10 @@ fn requests_of_guessed_sequence_ids_are_doubted_until_the_next_proof() {
         let mut grants = granted(Service::Sync, -4, 300);
         ask(&mut grants, 1, Service::DelayResp, -4, 300, 0);
         assert_eq!(in_sequence(&mut grants, requests), expected, "{requests:?}");
+        // A proof ends the doubt.
         ask(&mut grants, 1, Service::DelayResp, -4, 300, 50 * S);
-        assert_eq!(
-            in_sequence(&mut grants, &[(50, 801), (51, 802)]),
-            [true; 2],
-            "a proof ends the doubt"
-        );
+        let after = in_sequence(&mut grants, &[(50, 801), (51, 802)]);
+        assert_eq!(after, [true; 2]);
     }
 }
 

@@ -296,10 +296,7 @@ mod tests {
         };
         let windows = vec![large.clone(), large.clone(), large];
         let reports = batched(folder.path(), windows.clone(), &Arc::default());
-        assert_eq!(
-            reports.iter().map(|r| r.windows.len()).collect::<Vec<_>>(),
-            [2, 1]
-        );
+        assert!(reports.iter().map(|r| r.windows.len()).eq([2, 1]));
         assert!(reports.into_iter().flat_map(|r| r.windows).eq(windows));
     }
 

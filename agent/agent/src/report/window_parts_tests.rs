@@ -43,21 +43,14 @@ fn two_parts_are_as_one_measurement_of_all_their_delays() {
     assert_eq!(whole.peer_keys, PEERS);
     let found = rows(whole.outbound.as_ref().unwrap());
     for (peer, found) in PEERS.iter().zip(found) {
-        let delays: Vec<i64> = [&earlier, &later]
-            .iter()
-            .filter_map(|part| part.get(peer))
-            .flatten()
-            .copied()
-            .collect();
-        let expected = row(*peer, &delays);
+        let parts = [&earlier, &later].into_iter();
+        let delays: Vec<_> = parts.filter_map(|part| part.get(peer).cloned()).collect();
+        let expected = row(*peer, &delays.concat());
         let numbers = |row: &Row| (row.count, row.min_ns, row.mean_ns, row.max_ns);
         assert_eq!(numbers(&found), numbers(&expected), "{peer}");
         assert!((found.m2 - expected.m2).abs() < 1.0, "{peer}");
-        assert_eq!(
-            found.sketch.to_bytes(),
-            expected.sketch.to_bytes(),
-            "{peer}"
-        );
+        let bytes = expected.sketch.to_bytes();
+        assert_eq!(found.sketch.to_bytes(), bytes, "{peer}");
     }
     let columns = whole.outbound.unwrap();
     assert_eq!(columns.sent, [5, 4, NOT_KNOWN]);
@@ -80,11 +73,8 @@ fn what_holds_for_one_part_of_a_window_holds_for_all_of_it() {
     let whole = joined(&earlier, &later);
     assert_eq!(whole.timestamp_source, 1, "the least precise");
     assert_eq!(whole.peer_marks, [2]);
-    assert_eq!(
-        whole.asymmetry_source,
-        [0],
-        "the earlier part had no hardware clocks"
-    );
+    // The earlier part had no hardware clocks.
+    assert_eq!(whole.asymmetry_source, [0]);
 }
 
 /// Return the spool of `folder` with a report of the window of one delay, number 4, if it holds none yet.

@@ -225,14 +225,8 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let all = messages.iter();
-        all.map(|message| {
-            (
-                message.sequence_id,
-                time(message),
-                message.correction.nanos(),
-            )
-        })
-        .collect()
+        all.map(|one| (one.sequence_id, time(one), one.correction.nanos()))
+            .collect()
     }
 
     #[test]
@@ -309,9 +303,8 @@ mod tests {
                 Step::SendAnnounce => session.receive(&announce(announce_id, left)),
             };
             for part in parts {
-                let of = exchanges
-                    .iter_mut()
-                    .find(|(id, ..)| *id == part.sequence_id);
+                let mut all = exchanges.iter_mut();
+                let of = all.find(|(id, ..)| *id == part.sequence_id);
                 if let (Body::FollowUp { origin_ns }, Some(of)) = (part.body, of) {
                     of.2.get_or_insert(origin_ns + 37 * S);
                 }
@@ -336,10 +329,8 @@ mod tests {
     fn a_server_that_never_answers_has_no_service() {
         let mut session = SptpSession::new(CLIENT, RawTime(0));
         assert_eq!(session.no_service(RawTime(SILENT_NS - 1)), None);
-        assert_eq!(
-            session.no_service(RawTime(SILENT_NS)),
-            Some(NoService::Silent)
-        );
+        let late = session.no_service(RawTime(SILENT_NS));
+        assert_eq!(late, Some(NoService::Silent));
         assert!(!session.serves());
         session.receive(&sync(PROBE_ID, 0));
         assert!(session.serves());

@@ -210,10 +210,8 @@ mod tests {
             for stride in 2..=4 {
                 // It skips one or three of its intervals now and then.
                 let syncs = (0..500).map(|i| (i as u16 * stride, i + i / 60 + i / 150 * 2));
-                assert!(
-                    lost(interval_ns, syncs).is_none_or(|lost| lost == 0),
-                    "{interval_ns} {stride}"
-                );
+                let lost = lost(interval_ns, syncs).unwrap_or(0);
+                assert_eq!(lost, 0, "{interval_ns} {stride}");
             }
         }
     }
@@ -226,12 +224,8 @@ mod tests {
                 let mut count = SyncCount::default();
                 let (mut taken, mut lost) = (0, 0);
                 for i in 0..600 {
-                    let early_ns = if i % 60 == 0 {
-                        early * interval_ns / 3
-                    } else {
-                        0
-                    };
-                    let at = RawTime(i * interval_ns - early_ns);
+                    let is_first = i64::from(i % 60 == 0);
+                    let at = RawTime(i * interval_ns - is_first * early * interval_ns / 3);
                     let missed = count.count((i % 60) as u16, at, interval_ns);
                     taken += i32::from(missed.is_some());
                     lost += missed.flatten().unwrap_or(0);
@@ -246,32 +240,20 @@ mod tests {
     fn late_syncs_are_taken_back_and_duplicates_found() {
         let mut count = SyncCount::default();
         let interval_ns = 1_000 * MS;
-        let counted: Vec<_> = [
-            (65_534, 0),
-            (65_535, 1),
-            (2, 4),
-            (1, 4),
-            (1, 4),
-            (0, 4),
-            (2, 4),
-            (3, 5),
-            (40_000, 6),
-            (40_001, 7),
-        ]
-        .map(|(id, slot)| count.count(id, RawTime(slot * interval_ns), interval_ns))
-        .into();
-        let expected = [
-            Some(Some(0)),
-            Some(Some(0)),
-            Some(Some(2)),
-            Some(Some(-1)),
-            None,
-            Some(Some(-1)),
-            None,
-            Some(Some(0)),
-            Some(Some(0)),
-            Some(Some(0)),
-        ];
-        assert_eq!(counted, expected);
+        for (id, slot, missed) in [
+            (65_534, 0, Some(0)),
+            (65_535, 1, Some(0)),
+            (2, 4, Some(2)),
+            (1, 4, Some(-1)),
+            (1, 4, None),
+            (0, 4, Some(-1)),
+            (2, 4, None),
+            (3, 5, Some(0)),
+            (40_000, 6, Some(0)),
+            (40_001, 7, Some(0)),
+        ] {
+            let counted = count.count(id, RawTime(slot * interval_ns), interval_ns);
+            assert_eq!(counted, missed.map(Some), "{id}");
+        }
     }
 }

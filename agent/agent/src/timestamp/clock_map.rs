@@ -116,10 +116,8 @@ mod tests {
 
     fn map(cross_timestamps: &[CrossTimestamp]) -> (ClockMap, Vec<Option<i64>>) {
         let mut map = ClockMap::new(cross_timestamps[0]);
-        let steps = cross_timestamps[1..]
-            .iter()
-            .map(|s| map.update(*s))
-            .collect();
+        let later = cross_timestamps[1..].iter();
+        let steps = later.map(|s| map.update(*s)).collect();
         (map, steps)
     }
 
@@ -148,16 +146,13 @@ mod tests {
     #[test]
     fn stamps_around_a_step_are_read_on_their_own_side_of_it() {
         for step in [-3_600_000 * MS, -50 * MS, 50 * MS, 3_600_000 * MS] {
-            let (mut map, steps) =
-                map(&[at(0, 0), at(10 * MS, 10 * MS), at(20 * MS, 20 * MS + step)]);
+            let after = at(20 * MS, 20 * MS + step);
+            let (mut map, steps) = map(&[at(0, 0), at(10 * MS, 10 * MS), after]);
             assert_eq!(steps, [None, Some(step)]);
             assert_eq!(raw(&map, 12 * MS), Some(12 * MS), "before {step}");
             assert_eq!(raw(&map, 18 * MS + step), Some(18 * MS), "after {step}");
-            assert_eq!(
-                raw(&map, 21 * MS + step),
-                Some(21 * MS),
-                "sent just now, {step}"
-            );
+            // Sent just now.
+            assert_eq!(raw(&map, 21 * MS + step), Some(21 * MS), "{step}");
             map.update(at(30 * MS, 30 * MS + step));
             assert_eq!(raw(&map, 25 * MS + step), Some(25 * MS));
         }

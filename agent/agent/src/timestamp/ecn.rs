@@ -23,6 +23,21 @@ mod tests {
     use std::net::SocketAddr;
     use std::time::Duration;
 
+    /// Both families, and a socket of both of them by IPv4.
+    const ADDRESSES: [&str; 3] = ["127.0.0.1:0", "[::1]:0", "[::]:0"];
+    const SENT: [EcnField; 3] = [EcnField::ECT0, EcnField::NOT_ECT, EcnField::ECT0];
+
+    /// Return two sockets at an address, and where the second one is reached.
+    fn two_at(address: &str, stamps: Stamps) -> (Socket, Socket, SocketAddr) {
+        let bind = || Socket::bind(address.parse().unwrap(), stamps).unwrap();
+        let (sender, receiver) = (bind(), bind());
+        let mut at = receiver.local();
+        if at.ip().is_unspecified() {
+            at.set_ip([127, 0, 0, 1].into());
+        }
+        (sender, receiver, at)
+    }
+
     fn packet(to: SocketAddr, ecn: EcnField) -> Outgoing<()> {
         Outgoing {
             to,
@@ -35,19 +50,11 @@ mod tests {
         }
     }
 
-    /// Send packets with and without ECT(0) from one address to the other. Return the fields they arrive with.
-    fn fields(from: &str, to: &str, asks: bool) -> Vec<Option<EcnField>> {
-        let bind = |at: &str| Socket::bind(at.parse().unwrap(), Stamps::Received).unwrap();
-        let (sender, receiver) = (bind(from), bind(to));
+    /// Send packets with and without ECT(0) at an address. Return the fields they arrive with.
+    fn fields(address: &str, asks: bool) -> Vec<Option<EcnField>> {
+        let (sender, receiver, at) = two_at(address, Stamps::Received);
         receiver.ask_ecn(asks).unwrap();
-        let port = receiver.local().port();
-        // To a socket of both families by IPv4.
-        let at = match receiver.local().ip() {
-            ip if ip.is_unspecified() => SocketAddr::new("127.0.0.1".parse().unwrap(), port),
-            ip => SocketAddr::new(ip, port),
-        };
-        let packets =
-            [EcnField::ECT0, EcnField::NOT_ECT, EcnField::ECT0].map(|ecn| packet(at, ecn));
+        let packets = SENT.map(|ecn| packet(at, ecn));
         assert!(sender.send(&packets, |_, left| left.unwrap()));
         let (mut inbox, mut seen) = (Inbox::new(), Vec::new());
         while seen.len() < packets.len() {
@@ -61,43 +68,26 @@ mod tests {
 
     #[test]
     fn packets_leave_and_arrive_with_their_field_in_both_families() {
-        let expected = [EcnField::ECT0, EcnField::NOT_ECT, EcnField::ECT0].map(Some);
-        for (from, to) in [
-            ("127.0.0.1:0", "127.0.0.1:0"),
-            ("[::1]:0", "[::1]:0"),
-            ("[::]:0", "[::]:0"),
-        ] {
-            assert_eq!(fields(from, to, true), expected, "{from} to {to}");
+        for address in ADDRESSES {
+            assert_eq!(fields(address, true), SENT.map(Some), "{address}");
         }
     }
 
     #[test]
     fn event_sockets_get_the_hop_limit_in_both_families() {
-        for (from, to) in [
-            ("127.0.0.1:0", "127.0.0.1:0"),
-            ("[::1]:0", "[::1]:0"),
-            ("[::]:0", "[::]:0"),
-        ] {
-            let bind =
-                |at: &str| Socket::bind(at.parse().unwrap(), Stamps::SentAndReceived).unwrap();
-            let (sender, receiver) = (bind(from), bind(to));
-            let ip = match receiver.local().ip() {
-                // By IPv4 to a socket of both families.
-                ip if ip.is_unspecified() => "127.0.0.1".parse().unwrap(),
-                ip => ip,
-            };
-            let at = SocketAddr::new(ip, receiver.local().port());
+        for address in ADDRESSES {
+            let (sender, receiver, at) = two_at(address, Stamps::SentAndReceived);
             assert!(sender.send(&[packet(at, EcnField::NOT_ECT)], |_, left| left.unwrap()));
             assert!(wait([&receiver].into_iter(), Duration::from_secs(60)).unwrap()[0].packets);
             let mut inbox = Inbox::new();
             let count = receiver.receive(&mut inbox).unwrap();
             let limits: Vec<_> = inbox.datagrams(count).map(|one| one.hop_limit).collect();
-            assert_eq!(limits, [Some(64)], "{from} to {to}");
+            assert_eq!(limits, [Some(64)], "{address}");
         }
     }
 
     #[test]
     fn the_field_is_not_read_unless_asked() {
-        assert_eq!(fields("127.0.0.1:0", "127.0.0.1:0", false), [None; 3]);
+        assert_eq!(fields(ADDRESSES[0], false), [None; 3]);
     }
 }

@@ -222,12 +222,9 @@ mod tests {
     /// Sizes and requests as a C compiler makes them of the kernel's header.
     #[test]
     fn structures_are_those_of_the_kernel() {
-        let sizes = [
-            size_of::<Caps>(),
-            size_of::<Precise>(),
-            size_of::<Extended>(),
-        ];
-        assert_eq!(sizes, [80, 64, 1216]);
+        assert_eq!(size_of::<Caps>(), 80);
+        assert_eq!(size_of::<Precise>(), 64);
+        assert_eq!(size_of::<Extended>(), 1216);
         assert_eq!(GET_CAPS, 0x8050_3d01);
         assert_eq!(OFFSET_PRECISE, 0xc040_3d08);
         assert_eq!(OFFSET_EXTENDED, 0xc4c0_3d09);
@@ -243,18 +240,13 @@ mod tests {
             reserved: [0; 3],
             samples: [[Time::default(); 3]; MOST_SAMPLES],
         };
-        for (i, (before, device, after)) in
-            [(0, 900, 1_000), (2_000, 2_555, 2_100), (3_000, 9, 3_500)]
-                .into_iter()
-                .enumerate()
-        {
-            extended.samples[i] = [before, device, after].map(time);
-        }
+        // Before, by the device and after.
+        extended.samples[0] = [0, 900, 1_000].map(time);
+        extended.samples[1] = [2_000, 2_555, 2_100].map(time);
+        extended.samples[2] = [3_000, 9, 3_500].map(time);
         let reading = of_extended(&extended, |real| RawTime(real.0 + 7)).unwrap();
-        assert_eq!(
-            (reading.at, reading.shows_ns, reading.error_ns),
-            (RawTime(2_057), 2_555, 50)
-        );
+        assert_eq!(reading.at, RawTime(2_057));
+        assert_eq!((reading.shows_ns, reading.error_ns), (2_555, 50));
         extended.n_samples = 0;
         assert!(of_extended(&extended, |real| RawTime(real.0)).is_none());
     }
@@ -268,10 +260,8 @@ mod tests {
             reserved: [0; 4],
         };
         let reading = of_precise(&precise).unwrap();
-        assert_eq!(
-            (reading.at.0, reading.shows_ns),
-            (1_000_000_001, 5_000_000_123)
-        );
+        assert_eq!(reading.at, RawTime(1_000_000_001));
+        assert_eq!(reading.shows_ns, 5_000_000_123);
     }
 
     #[test]
@@ -288,18 +278,13 @@ mod tests {
             std::fs::create_dir(class.path().join(node)).unwrap();
             std::fs::write(class.path().join(node).join("clock_name"), name).unwrap();
         }
-        let devices = devices_in(class.path());
-        let devices: Vec<_> = devices
-            .iter()
-            .map(|device| (device.path.to_str().unwrap(), device.name.as_str()))
-            .collect();
-        assert_eq!(
-            devices,
-            [
-                ("/dev/ptp2", "KVM virtual PTP"),
-                ("/dev/ptp10", "ena-ptp-00")
-            ]
-        );
+        let [virtual_one, of_the_card] = &devices_in(class.path())[..] else {
+            panic!("not two");
+        };
+        assert_eq!(virtual_one.path, Path::new("/dev/ptp2"));
+        assert_eq!(virtual_one.name, "KVM virtual PTP");
+        assert_eq!(of_the_card.path, Path::new("/dev/ptp10"));
+        assert_eq!(of_the_card.name, "ena-ptp-00");
     }
 
     #[test]

@@ -15,24 +15,19 @@ fn listening(process: u32) -> Vec<String> {
         .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
         .map(|target| target.display().to_string())
         .collect();
-    let is_own = |inode: &str| own.contains(&format!("socket:[{inode}]"));
-    ["tcp", "tcp6"]
-        .iter()
-        .flat_map(|table| {
-            let text =
-                std::fs::read_to_string(format!("/proc/{process}/net/{table}")).unwrap_or_default();
-            let rows = text.lines().skip(1).map(|row| {
-                let columns: Vec<&str> = row.split_whitespace().collect();
-                (
-                    columns[1].to_owned(),
-                    columns[3] == LISTEN && is_own(columns[9]),
-                )
-            });
-            rows.filter(|(_, listens)| *listens)
-                .map(|(address, _)| address)
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    let mut addresses = Vec::new();
+    for table in ["tcp", "tcp6"] {
+        let path = format!("/proc/{process}/net/{table}");
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        for row in text.lines().skip(1) {
+            let columns: Vec<&str> = row.split_whitespace().collect();
+            let is_own = own.contains(&format!("socket:[{}]", columns[9]));
+            if columns[3] == LISTEN && is_own {
+                addresses.push(columns[1].to_owned());
+            }
+        }
+    }
+    addresses
 }
 
 /// Plans no peers, and an order of the bulk sender that made earlier agents listen.

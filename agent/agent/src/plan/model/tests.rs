@@ -25,10 +25,8 @@ fn reads_the_agreed_shape_and_ignores_what_is_newer() {
     assert_eq!(plan.meshes[0].peers[0].role, Role::Client);
     assert_eq!(plan.meshes[0].peers[0].turns, Some(vec![0, 3]));
     assert_eq!(plan.meshes[0].peers[1].turns, None);
-    assert_eq!(
-        plan.meshes[0].peers[1].event_address().to_string(),
-        "[::1]:319"
-    );
+    let address = plan.meshes[0].peers[1].event_address();
+    assert_eq!(address.to_string(), "[::1]:319");
     let again = serde_json::to_vec(&plan).unwrap();
     assert_eq!(Plan::from_json(&again), Ok(plan));
 }
@@ -60,14 +58,11 @@ fn refuses_values_outside_their_limits_and_says_where() {
         let expected = format!("meshes[0].{place} {expected}");
         assert!(error.contains(&expected), "{place} = {value}: {error}");
     }
+    let protocol = "unknown variant `lean`, expected one of `compact`, `ieee1588`, `sptp`";
     for (place, value, expected) in [
         ("peers[0].role", "\"master\"", "unknown variant `master`"),
         ("peers[0].event_port", "70000", "invalid value"),
-        (
-            "peers[0].protocol",
-            "\"lean\"",
-            "unknown variant `lean`, expected one of `compact`, `ieee1588`, `sptp`",
-        ),
+        ("peers[0].protocol", "\"lean\"", protocol),
     ] {
         let error = refusal(place, value);
         let expected = format!("not readable: {expected}");
@@ -80,8 +75,8 @@ fn refusal(place: &str, value: &str) -> String {
     let pointer = place.replace("[", "/").replace("].", "/");
     let mut plan = plan();
     plan["meshes"][0]["peers"][0]["protocol"] = json!("compact");
-    *plan.pointer_mut(&format!("/meshes/0/{pointer}")).unwrap() =
-        serde_json::from_str(value).unwrap();
+    let place = plan.pointer_mut(&format!("/meshes/0/{pointer}")).unwrap();
+    *place = serde_json::from_str(value).unwrap();
     refused(&plan)
 }
 
@@ -95,8 +90,7 @@ fn a_plan_of_an_older_backend_has_no_turns_and_no_tags() {
     let mut old = plan();
     let mesh = old["meshes"][0].as_object_mut().unwrap();
     mesh.remove("period_windows");
-    let peer = mesh["peers"][0].as_object_mut().unwrap();
-    peer.remove("turns");
+    mesh["peers"][0].as_object_mut().unwrap().remove("turns");
     let plan = Plan::from_json(old.to_string().as_bytes()).unwrap();
     assert_eq!(plan.meshes[0].period_windows, 1);
     assert_eq!(plan.meshes[0].peers[0].turns, None);

@@ -19,31 +19,23 @@ const RX_REPORT: RxReportTlv = RxReportTlv {
 /// Return the messages of `golden.txt` as text, and their bytes in hexadecimal.
 fn golden_texts() -> Vec<(&'static str, String)> {
     let blocks = include_str!("golden.txt").split("\n\n").skip(1);
-    blocks
-        .map(|block| {
-            let mut lines = block.lines().filter(|line| !line.starts_with('#'));
-            (lines.next().unwrap(), lines.collect())
-        })
-        .collect()
+    let read = |block: &'static str| {
+        let mut lines = block.lines().filter(|line| !line.starts_with('#'));
+        (lines.next().unwrap(), lines.collect())
+    };
+    blocks.map(read).collect()
 }
 
 fn golden() -> Vec<(Message, String)> {
     let texts = golden_texts().into_iter();
-    texts
-        .map(|(_, hex)| (Message::read(&bytes(&hex)).unwrap(), hex))
-        .collect()
+    let read = |hex: String| (Message::read(&bytes(&hex)).unwrap(), hex);
+    texts.map(|(_, hex)| read(hex)).collect()
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    let digits: Vec<u8> = hex
-        .chars()
-        .filter_map(|c| c.to_digit(16))
-        .map(|digit| digit as u8)
-        .collect();
-    digits
-        .chunks(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect()
+    let digits: Vec<u32> = hex.chars().filter_map(|c| c.to_digit(16)).collect();
+    let pairs = digits.chunks(2);
+    pairs.map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
 }
 
 fn written(message: &Message) -> Vec<u8> {
@@ -91,14 +83,10 @@ fn the_message_length_counts_and_not_that_of_the_datagram() {
 #[test]
 fn only_an_exchange_that_compares_ecn_leaves_with_ect() {
     for (sent, _) in golden() {
-        let compares = matches!(
-            sent.body,
-            Body::CompactReq { ecn: Some(_), .. } | Body::CompactResp { ecn: Some(_), .. }
-        );
-        let field = if compares {
-            EcnField::ECT0
-        } else {
-            EcnField::NOT_ECT
+        let field = match sent.body {
+            Body::CompactReq { ecn: Some(_), .. } => EcnField::ECT0,
+            Body::CompactResp { ecn: Some(_), .. } => EcnField::ECT0,
+            _ => EcnField::NOT_ECT,
         };
         assert_eq!(sent.leaves_with(), field, "{sent:?}");
     }
@@ -117,11 +105,7 @@ fn what_is_not_ours_is_refused() {
     for (offset, value, why) in cases {
         let mut datagram = bytes(&golden()[0].1);
         datagram[offset] = value;
-        assert_eq!(
-            Message::read(&datagram),
-            Err(why),
-            "byte {offset} = {value:#x}"
-        );
+        assert_eq!(Message::read(&datagram), Err(why), "{offset} {value:#x}");
     }
 }
 
@@ -137,35 +121,23 @@ fn other_tlvs_are_passed_over_and_broken_ones_refused() {
         Message::read(&datagram)
     };
     // A PAD, another organisation's extension, and one too short to name an organisation.
-    for tlv in [
-        "8008 0002 0000",
-        "0003 0008 0080c2 000001 beef",
-        "0003 0002 0000",
-    ] {
+    let foreign = "0003 0008 0080c2 000001 beef";
+    for tlv in ["8008 0002 0000", foreign, "0003 0002 0000"] {
         assert_eq!(with(tlv), Ok(*message), "{tlv}");
     }
     assert_eq!(with("8008 ffff 0000"), Err(Malformed::Tlv));
     assert_eq!(with("0003 0008 02534d 000001 beef"), Err(Malformed::Short));
-    assert_eq!(
-        with(
-            "0003 0022 02534d 000001 00000000 00000000 0000 0081 00000000000000000000000000000000"
-        ),
-        Err(Malformed::Tlv)
-    );
+    // It watches 129 requests, of which it has 128 bits.
+    let watched = "0003 0022 02534d 000001 00000000 00000000 0000 0081";
+    let bits = "00".repeat(16);
+    assert_eq!(with(&(watched.to_owned() + &bits)), Err(Malformed::Tlv));
 }
 
 #[test]
 fn corrections_round_to_the_nearest_nanosecond() {
-    let cases = [
-        (0, 0),
-        (0x7fff, 0),
-        (0x8000, 1),
-        (0x2_8000, 3),
-        (-0x8000, 0),
-        (-0x8001, -1),
-        (-0x1_0000, -1),
-    ];
-    for (scaled, nanos) in cases {
+    let ahead = [(0, 0), (0x7fff, 0), (0x8000, 1), (0x2_8000, 3)];
+    let back = [(-0x8000, 0), (-0x8001, -1), (-0x1_0000, -1)];
+    for (scaled, nanos) in ahead.into_iter().chain(back) {
         assert_eq!(Correction(scaled).nanos(), nanos, "{scaled:#x}");
     }
     assert_eq!(Correction(i64::MAX).nanos(), 1 << 47);

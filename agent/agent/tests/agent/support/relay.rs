@@ -1,7 +1,7 @@
 //! A user-space relay between two agents, which forwards, delays or drops packets and records their fates.
 
 use std::collections::BinaryHeap;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -73,33 +73,18 @@ impl Relay {
             general_port: general.local_addr().unwrap().port(),
             flow_port: 0,
         };
-        let (as_responder, as_client) = (
-            place(&near_event, &near_general),
-            place(&far_event, &far_general),
-        );
+        let as_responder = place(&near_event, &near_general);
+        let as_client = place(&far_event, &far_general);
         let (log, stop) = (Arc::<Mutex<Log>>::default(), Arc::<AtomicBool>::default());
         let decide = Arc::new(decide);
-        let to = |address: IpAddr, port: u16| SocketAddr::new(address, port);
+        let out = SocketAddr::new(responder.address, responder.event_port);
+        let back = |port: u16| SocketAddr::new(client.address, port);
+        let (event, general) = (back(client.event_port), back(client.general_port));
         let routes = [
-            (
-                Direction::Outbound,
-                &near_event,
-                &far_event,
-                to(responder.address, responder.event_port),
-            ),
-            (
-                Direction::Inbound,
-                &far_event,
-                &near_event,
-                to(client.address, client.event_port),
-            ),
+            (Direction::Outbound, &near_event, &far_event, out),
+            (Direction::Inbound, &far_event, &near_event, event),
             // The responder answers to the ports of its plan, which are those of the relay.
-            (
-                Direction::Inbound,
-                &far_general,
-                &near_general,
-                to(client.address, client.general_port),
-            ),
+            (Direction::Inbound, &far_general, &near_general, general),
         ];
         let threads = routes.map(|(direction, from, through, to)| {
             let pump = Pump {
@@ -130,9 +115,9 @@ impl Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
-        self.threads
-            .drain(..)
-            .for_each(|thread| thread.join().unwrap());
+        for thread in self.threads.drain(..) {
+            thread.join().unwrap();
+        }
     }
 }
 
@@ -149,22 +134,19 @@ impl Pump {
     fn run(mut self, decide: &dyn Fn(Passing) -> Fate, stop: &AtomicBool) {
         let mut buffer = [0; 256];
         while !stop.load(Relaxed) {
-            let next = self.waiting.peek().map(|(due, _)| due.0);
-            let pause = next.map_or(Duration::from_millis(50), |due| {
-                due.saturating_duration_since(Instant::now())
-            });
-            let pause = pause.clamp(Duration::from_micros(100), Duration::from_millis(50));
+            let most = Duration::from_millis(50);
+            let left = |due: Instant| due.saturating_duration_since(Instant::now());
+            let pause = self.waiting.peek().map_or(most, |(due, _)| left(due.0));
+            let pause = pause.clamp(Duration::from_micros(100), most);
             self.from.set_read_timeout(Some(pause)).unwrap();
             if let Ok(len) = self.from.recv(&mut buffer) {
                 self.pass(&buffer[..len], decide);
             }
-            while self
-                .waiting
-                .peek()
-                .is_some_and(|(due, _)| due.0 <= Instant::now())
+            while let Some((due, packet)) = self.waiting.peek()
+                && due.0 <= Instant::now()
             {
-                let (_, packet) = self.waiting.pop().unwrap();
-                self.through.send_to(&packet, self.to).unwrap();
+                self.through.send_to(packet, self.to).unwrap();
+                self.waiting.pop();
             }
         }
     }
