@@ -10,44 +10,32 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
+from alembic import command
 from fastapi.testclient import TestClient
 
-from sinemora.kit import db
+from sinemora import migrate
+from sinemora.alerts.evaluation.rule import defaults
+from sinemora.alerts.rules.load import condition_json
 from sinemora.main import create_app
 from sinemora.operations import backup, integrity
 from sinemora.operations.archives import catalogue
-from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, SYSTEM_ROLE, PostgresServer
 from tests import api_clients
-from tests.conftest import Servers, forget_settings
+from tests.conftest import Servers
+from tests.empty_databases import empty_database
+from tests.statements import execute, rows
 from tests.test_migrations import NEWEST
 
 FOLDER = Path(__file__).parent / "earlier"
-DATABASE = "upgraded"
 
 
 @pytest.fixture(scope="module")
 def upgraded(servers: Servers) -> Iterator[dict[str, Any]]:
     """Restore the backup into an empty database, which the settings name. Yield what the old version answered."""
-    with pytest.MonkeyPatch.context() as patch:
-        if isinstance(servers.postgres, PostgresServer):
-            with psycopg.connect(servers.postgres.dsn(SUPERUSER, "postgres"), autocommit=True) as connection:
-                connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-        servers.postgres.provision(DATABASE)
-        patch.setenv("SINEMORA_DATABASE_URL", servers.postgres.dsn(database=DATABASE))
-        patch.setenv("SINEMORA_DATABASE_OWNER_URL", servers.postgres.dsn(OWNER_ROLE, DATABASE))
-        patch.setenv("SINEMORA_DATABASE_SYSTEM_URL", servers.postgres.dsn(SYSTEM_ROLE, DATABASE))
-        db.dispose()
-        forget_settings()
-        try:
-            with (FOLDER / "0054_pins_as_values.backup").open("rb") as source:
-                backup.restore(source, lambda _: None)
-            yield json.loads((FOLDER / "0054_pins_as_values.json").read_text())
-        finally:
-            db.dispose()
-            patch.undo()
-            forget_settings()
+    with empty_database(servers, "upgraded"):
+        with (FOLDER / "0054_pins_as_values.backup").open("rb") as source:
+            backup.restore(source, lambda _: None)
+        yield json.loads((FOLDER / "0054_pins_as_values.json").read_text())
 
 
 def test_no_row_is_lost_and_every_frame_decodes(upgraded: dict[str, Any]):
@@ -75,11 +63,46 @@ def test_people_sign_in_and_read_what_the_old_version_answered(upgraded: dict[st
         rules = {entry["name"] for entry in owner.get("/v1/alert-rules").json()["items"]}
         assert "Above a millisecond" in rules
         assert len(owner.get("/v1/api-keys").json()["items"]) == 1
-        assert [entry["name"] for entry in owner.get("/v1/scenarios").json()["items"]] == ["b gone"]
+        [scenario] = owner.get("/v1/scenarios").json()["items"]
+        assert (scenario["name"], scenario["request"]["minutes"]) == ("b gone", 60)
         schedule = owner.get(f"/v1/meshes/{upgraded['mesh_id']}/recommendation-schedules").json()
         assert schedule["every_h"] == 24
+        assert (schedule["request"]["minutes"], schedule["request"]["moves_max"]) == (30, 1)
         recommendation = owner.get(f"/v1/recommendations/{upgraded['recommendation_id']}").json()
+        assert (recommendation["request"]["minutes"], recommendation["request"]["moves_max"]) == (30, 10)
+        assert recommendation["result"]["evidence"]["judged_on"] == 7
         steps = recommendation["steps"]
         assert [[step["task"]["name"], step["source"]["name"], step["target"]["name"]] for step in steps] == upgraded[
             "steps"
         ]
+
+
+def test_a_mesh_with_the_rule_about_one_path_gets_the_newer_ones(upgraded: dict[str, Any]):
+    stored = rows(
+        "SELECT origin, name, enabled, severity, condition, scope, windows_x, windows_y, sources_min, hold_s,"
+        " keep_firing_s FROM alert_rules WHERE mesh_id = :mesh AND origin IN ('path', 'path-drift', 'recurring')",
+        {"mesh": upgraded["mesh_id"]},
+    )
+    default = {rule.id: rule for rule in defaults()}
+    assert len(stored) == 3
+    for id, name, is_enabled, severity, condition, scope, *numbers in stored:
+        rule = default[id]
+        assert (name, is_enabled, severity, scope) == (rule.name, True, rule.severity, {})
+        assert condition == condition_json(rule.condition)
+        assert numbers == [rule.x, rule.y, rule.sources_min, rule.hold_s, rule.keep_firing_s]
+
+
+def test_queued_jobs_have_the_present_names_also_after_the_way_back(upgraded: dict[str, Any]):
+    def asked() -> dict[str, dict[str, Any]]:
+        return dict(rows("SELECT DISTINCT ON (kind) kind, params FROM jobs"))
+
+    before = asked()["recommendations.recommend"]
+    assert "question" not in before
+    assert before["request"]["minutes"] == 30
+    execute(
+        "INSERT INTO jobs (id, tenant_id, kind, title, queue, requested_by, params) SELECT gen_random_uuid(),"
+        """ tenant_id, 'simulation.simulate', 'of another kind', 'solve', 'kim', '{"run": {}}' FROM jobs LIMIT 1"""
+    )
+    command.downgrade(migrate.configuration(), migrate.BASELINE)
+    migrate.upgrade()
+    assert asked() == {"recommendations.recommend": before, "simulation.simulate": {"run": {}}}
