@@ -32,7 +32,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -289,11 +288,7 @@ def other_owner(make_owner: Callable[[], Member]) -> Member:
 @pytest.fixture
 def make_mesh() -> Callable[..., MeshWorld]:
     """A mesh with enrolled agents: `make_mesh(owner, agents=3, name="demo", window_s=10)`."""
-
-    def make(owner: Member, agents: int = 3, name: str = "demo", **settings: Any) -> MeshWorld:
-        return sample_tenant.make_mesh(owner, agents, name, **settings)
-
-    return make
+    return sample_tenant.make_mesh
 
 
 @pytest.fixture
@@ -385,10 +380,10 @@ def use_storage(
 ) -> Callable[[dict[str, str]], ObjectStorageServer]:
     """Return a function that sets the storage for the product, below a new prefix, with more settings."""
 
-    def use(more: dict[str, str]) -> ObjectStorageServer:
+    def use(more: dict[str, str], server: ObjectStorageServer = storage_server) -> ObjectStorageServer:
         prefix = {"SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}"}
-        values = {**storage_server.settings(), **prefix, **more}
+        values = {**server.settings(), **prefix, **more}
         set_to(**{name.removeprefix("SINEMORA_"): value for name, value in values.items()})
-        return storage_server
+        return server
 
     return use

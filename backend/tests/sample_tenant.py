@@ -54,7 +54,7 @@ def make_owner(http: TestClient) -> Member:
         )
 
 
-def make_mesh(owner: Member, agents: int, name: str, **settings: Any) -> MeshWorld:
+def make_mesh(owner: Member, agents: int = 3, name: str = "demo", **settings: Any) -> MeshWorld:
     """Create a mesh through the API and store its agents: the names, zones and addresses of `api_clients.make_mesh`."""
     mesh = owner.created("/v1/meshes", {"name": name, **settings})
     with tenant_session(owner.tenant_id) as session:

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import hmac
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import psycopg
 import pytest
 
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
+from tests.servers import started
 
 SCRIPT = Path(__file__).parents[2] / "infra" / "docker" / "database-roles.sh"
 
@@ -21,16 +21,14 @@ SCRIPT = Path(__file__).parents[2] / "infra" / "docker" / "database-roles.sh"
 @pytest.fixture(scope="module")
 def fresh() -> Iterator[PostgresServer]:
     """Yield a PostgreSQL without roles, as the image has it when it runs the script."""
-    folder = Path(tempfile.mkdtemp(prefix="sinemora-test-"))
-    server = PostgresServer(folder, durable=False)
-    server.prepare()
-    server.start()
-    with psycopg.connect(server.dsn(SUPERUSER, "postgres"), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE sinemora")
-        connection.execute("ALTER ROLE postgres PASSWORD 'that of the owner'")
-    yield server
-    server.stop()
-    shutil.rmtree(folder)
+    with (
+        tempfile.TemporaryDirectory(prefix="sinemora-test-") as folder,
+        started(PostgresServer(Path(folder), durable=False)) as server,
+    ):
+        with psycopg.connect(server.dsn(SUPERUSER, "postgres"), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE sinemora")
+            connection.execute("ALTER ROLE postgres PASSWORD 'that of the owner'")
+        yield server
 
 
 @pytest.fixture

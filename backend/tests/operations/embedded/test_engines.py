@@ -1,7 +1,6 @@
 """Tests of the real embedded servers: private, without trusted connections, recovered after a crash."""
 
 import os
-import shutil
 import signal
 import stat
 import tempfile
@@ -15,24 +14,21 @@ import redis
 from sinemora.operations.embedded.errors import EmbeddedError
 from sinemora.operations.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.operations.embedded.servers.valkey import ValkeyServer
+from tests.servers import started
 
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     # Not tmp_path: started by root, the servers run as a user who cannot enter root's own temporary folders.
-    folder = Path(tempfile.mkdtemp(prefix="sinemora-test-"))
-    yield folder
-    shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="sinemora-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module")
 def postgres(data_dir: Path) -> Iterator[PostgresServer]:
-    server = PostgresServer(data_dir)
-    server.prepare()
-    server.start()
-    server.provision()
-    yield server
-    server.stop()
+    with started(PostgresServer(data_dir)) as server:
+        server.provision()
+        yield server
 
 
 def test_nothing_listens_on_the_network_and_the_socket_is_private(postgres: PostgresServer) -> None:
@@ -105,15 +101,10 @@ def test_data_of_another_version_are_refused_with_the_way_out(postgres: Postgres
 
 
 def test_valkey_answers_on_its_socket_alone(data_dir: Path) -> None:
-    server = ValkeyServer(data_dir)
-    server.prepare()
-    server.start()
-    try:
+    with started(ValkeyServer(data_dir)) as server:
         client = redis.Redis.from_url(server.url())
         client.set("a", 1)
         assert client.get("a") == b"1"
         assert client.config_get("port") == {"port": "0"}
         assert stat.S_IMODE(server.socket_path.parent.stat().st_mode) == 0o700
         client.close()
-    finally:
-        server.stop()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.benchmarks.storing.product import free_port
+from tests.operations.gateway import processes
 from tests.operations.gateway.processes import Api, Server
 
 Gateways = Callable[..., Server]
@@ -32,13 +32,7 @@ def gateway(api: Api, tmp_path: Path) -> Iterator[Gateways]:
     started: list[Server] = []
 
     def start(acknowledge: str, *options: str) -> Server:
-        port = free_port()
-        server = Server(
-            tmp_path / f"gateway-{port}.log",
-            f"http://127.0.0.1:{port}",
-            *("gateway", "--listen", f"127.0.0.1:{port}", "--backend", api.url, "--acknowledge", acknowledge),
-            *("--directory", tmp_path / "gateway", *options),
-        )
+        server = processes.gateway(tmp_path / "gateway", api.url, acknowledge, *options)
         started.append(server)
         server.start()
         return server

@@ -116,6 +116,16 @@ class Server:
         return sum(float(value) for full, _, value in lines if full.partition("{")[0] == name)
 
 
+def gateway(
+    folder: Path, backend: str, acknowledge: str, *options: str | Path, port: int = 0, scheme: str = "http"
+) -> Server:
+    """Return a gateway of `backend`, not started, with its reports and its log in `folder`; its port may be given."""
+    address = f"127.0.0.1:{port or free_port()}"
+    command = ("gateway", "--listen", address, "--backend", backend, "--acknowledge", acknowledge)
+    log = folder.with_name(f"{folder.name}-{address}.log")
+    return Server(log, f"{scheme}://{address}", *command, "--directory", folder, *options)
+
+
 @contextmanager
 def api_process(folder: Path) -> Iterator[Server]:
     """Run the API on the database of the tests in a process of its own, with its log in `folder`."""

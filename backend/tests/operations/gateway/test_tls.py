@@ -10,35 +10,16 @@ from lab.benchmarks.storing.product import free_port
 from tests.api_clients import AgentCaller
 from tests.certificates import certificate
 from tests.measurements.reports import ZSTD, window_starts
-from tests.operations.gateway.processes import Api, Server
+from tests.operations.gateway.processes import Api, gateway
 from tests.operations.gateway.test_gateway import REPORTS, body_of, stored
 from tests.waits import until
 
 
 def test_reports_pass_two_gateways_over_tls(api: Api, owner, make_mesh, tmp_path: Path) -> None:
     made = certificate(tmp_path)
-    tls = ("--tls-certificate", made.chain, "--tls-key", made.key)
-    ports = [free_port(), free_port()]
-    addresses = [f"https://127.0.0.1:{port}" for port in ports]
-    backends = [addresses[1], api.url]
-    front, behind = (
-        Server(
-            tmp_path / f"{n}.log",
-            addresses[n],
-            *(
-                "gateway",
-                "--listen",
-                f"127.0.0.1:{ports[n]}",
-                "--backend",
-                backends[n],
-                *tls,
-                "--ca-file",
-                made.authority,
-            ),
-            *("--directory", tmp_path / f"gateway-{n}", "--acknowledge", "stored" if n == 0 else "queued"),
-        )
-        for n in range(2)
-    )
+    tls = ("--tls-certificate", made.chain, "--tls-key", made.key, "--ca-file", made.authority)
+    behind = gateway(tmp_path / "behind", api.url, "queued", *tls, scheme="https")
+    front = gateway(tmp_path / "front", behind.url, "stored", *tls, scheme="https")
     trust = ssl.create_default_context(cafile=str(made.authority))
     mesh = make_mesh(owner, 2)
     agent: AgentCaller = mesh.agents[0]
@@ -62,17 +43,15 @@ def test_reports_pass_two_gateways_over_tls(api: Api, owner, make_mesh, tmp_path
 
 def test_a_gateway_that_is_its_own_backend_says_so(owner, make_mesh, tmp_path: Path) -> None:
     port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    command = ("gateway", "--listen", f"127.0.0.1:{port}", "--backend", address, "--acknowledge", "queued")
-    server = Server(tmp_path / "log", address, *command, "--directory", tmp_path / "gateway")
+    server = gateway(tmp_path / "gateway", f"http://127.0.0.1:{port}", "queued", port=port)
     mesh = make_mesh(owner, 2)
     (at,) = window_starts([1])
     try:
         server.start()
-        plan = httpx2.get(f"{address}/v1/agents/self/plan", headers=mesh.agents[0].headers)
+        plan = httpx2.get(f"{server.url}/v1/agents/self/plan", headers=mesh.agents[0].headers)
         assert (plan.status_code, plan.json()["code"]) == (508, "gateway_loop")
         report = httpx2.post(
-            address + REPORTS, content=body_of(mesh, 0, at), headers={**mesh.agents[0].headers, **ZSTD}, timeout=60
+            server.url + REPORTS, content=body_of(mesh, 0, at), headers={**mesh.agents[0].headers, **ZSTD}, timeout=60
         )
         assert (report.status_code, report.json()["code"]) == (503, "backend_unavailable")
     finally:

@@ -20,11 +20,12 @@ from sinemora.kit import archive_state, config
 from sinemora.kit.object_storage import installation_storage
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 from sinemora.operations.recovery import stream
-from sinemora.operations.recovery.archive import Archive
+from sinemora.operations.recovery.archive import Archive, Server
 from sinemora.operations.recovery.restore import Restored, restore
 from sinemora.operations.recovery.stored import StoredArchive
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
+from tests.servers import started
 from tests.waits import until
 
 
@@ -48,6 +49,16 @@ def switch_wal(server: PostgresServer) -> None:
         connection.execute("SELECT pg_switch_wal()")
 
 
+def two_bases(archive: Archive | StoredArchive, server: PostgresServer) -> list[Any]:
+    """Create an archive with two base backups, the older one first, with WAL between them."""
+    archive.create()
+    with psycopg.connect(server.dsn(SUPERUSER), autocommit=True) as connection:
+        first = archive.take_base(Server.of(connection))
+        connection.execute("SELECT pg_switch_wal()")
+        time.sleep(1.1)  # a base backup is named by its second
+        return [first, archive.take_base(Server.of(connection))]
+
+
 @contextmanager
 def restored(archive: Archive, to: Path) -> Iterator[Restored]:
     """Restore an archive into a folder; yield its server, which is stopped afterwards."""
@@ -60,13 +71,8 @@ def restored(archive: Archive, to: Path) -> Iterator[Restored]:
 
 def windows_in(folder: Path, world: Any) -> int:
     """Return the number of stored windows of a restored cluster that is stopped."""
-    server = PostgresServer(folder)
-    server.prepare()
-    server.start()
-    try:
+    with started(PostgresServer(folder)) as server:
         return windows(server.dsn(SUPERUSER), world)
-    finally:
-        server.stop()
 
 
 def command(*words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -1,49 +1,26 @@
-"""A storage whose certificate is of a private authority: aged objects and the archive reach it."""
+"""A storage whose certificate is of a private authority: aged objects reach it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 import pytest
 from pydantic import ValidationError
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.kit import config
 from sinemora.kit.config import Settings
 from sinemora.kit.object_storage import StorageError, installation_storage, storage_of
 from tests.certificates import certificate
-from tests.conftest import Servers
 from tests.operations.recovery.archiving import command
 
 
 @pytest.fixture
-def storage(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, servers: Servers
-) -> Iterator[ObjectStorageServer]:
-    """Yield a storage that speaks TLS, set for the product with its authority, with an archive in it."""
-    folder = tmp_path_factory.mktemp("storage")
-    server = ObjectStorageServer(folder, certificate(folder))
+def storage(tmp_path: Path, use_storage: Callable[..., ObjectStorageServer]) -> Iterator[ObjectStorageServer]:
+    """Yield a storage that speaks TLS, set for the product with its authority."""
+    server = ObjectStorageServer(tmp_path, certificate(tmp_path))
     server.start()
-    more = {
-        "SINEMORA_STORAGE_PREFIX": f"test-{uuid4().hex[:8]}",
-        "SINEMORA_ARCHIVE": "on",
-        "SINEMORA_ARCHIVE_UPLOAD_S": "1",
-    }
-    for name, value in {**server.settings(), **more}.items():
-        monkeypatch.setenv(name, value)
-    config.settings.cache_clear()
-    yield server
-    monkeypatch.undo()
-    config.settings.cache_clear()
+    yield use_storage({}, server)
     server.stop()
-
-
-@pytest.fixture
-def distrusted(storage: ObjectStorageServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the authority out of the settings."""
-    monkeypatch.delenv("SINEMORA_STORAGE_CA_FILE")
-    config.settings.cache_clear()
 
 
 def test_objects_are_stored_and_read(storage: ObjectStorageServer):
@@ -56,20 +33,17 @@ def test_objects_are_stored_and_read(storage: ObjectStorageServer):
     assert done.returncode == 0, done.stderr
 
 
-def test_without_the_authority_the_error_names_the_setting(storage: ObjectStorageServer, distrusted: None):
+def test_without_the_authority_the_error_names_the_setting(storage: ObjectStorageServer, set_to: Callable[..., None]):
+    set_to(storage_ca_file=None)
     with pytest.raises(StorageError, match=r"certificate.*SINEMORA_STORAGE_CA_FILE"):
         installation_storage().put("a/b", b"content")
 
 
 def test_a_certificate_of_another_host_is_refused(storage: ObjectStorageServer):
     place = storage.location
-    other = storage_of(type(place)(place.endpoint.replace("127.0.0.1", "localhost"), *_rest(place)))
+    other = replace(place, endpoint=place.endpoint.replace("127.0.0.1", "localhost"))
     with pytest.raises(StorageError, match="certificate"):
-        other.put("a/b", b"content")
-
-
-def _rest(place: Any) -> tuple[Any, ...]:
-    return (place.bucket, place.region, place.access_key, place.secret_key, place.ca_file)
+        storage_of(other).put("a/b", b"content")
 
 
 @pytest.mark.parametrize("content", [None, "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n"])

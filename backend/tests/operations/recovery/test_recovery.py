@@ -2,7 +2,6 @@
 
 import json
 import tarfile
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +11,10 @@ import pytest
 
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
 from sinemora.operations.recovery import programs
-from sinemora.operations.recovery.archive import Archive, Server
+from sinemora.operations.recovery.archive import Archive
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import restore
-from tests.operations.recovery.archiving import Archiver, command, report, restored, switch_wal, windows
+from tests.operations.recovery.archiving import Archiver, command, report, restored, switch_wal, two_bases, windows
 from tests.waits import WAIT_MOST_S, until
 
 pytestmark = pytest.mark.whole_store
@@ -48,13 +47,7 @@ def test_a_second_run_continues_the_archive(named: PostgresServer, world, archiv
 
 def test_old_base_backups_are_deleted_with_their_wal(named: PostgresServer, place: Path):
     archive = Archive(place / "archive")
-    archive.create()
-    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
-        server = Server.of(connection)
-        first = archive.take_base(server)
-        connection.execute("SELECT pg_switch_wal()")
-        time.sleep(1.1)  # a base backup is named by its second
-        second = archive.take_base(server)
+    first, second = two_bases(archive, named)
     for base in (first, second):
         (archive.wal / f"{base.first_segment}.gz").write_bytes(b"")
     (archive.wal / "00000002.history").write_text("")

@@ -13,6 +13,7 @@ from lab.standby import STEPS, Standby, kill
 from sinemora.kit import health
 from sinemora.kit.config import Settings
 from sinemora.operations.embedded.servers.postgres import DATABASE, SUPERUSER, PostgresServer
+from tests.servers import started
 from tests.waits import until
 
 OPERATIONS = Path(__file__).parents[4] / "docs" / "backup.md"
@@ -21,15 +22,12 @@ OPERATIONS = Path(__file__).parents[4] / "docs" / "backup.md"
 @pytest.fixture
 def primary(place: Path, named: PostgresServer) -> Iterator[PostgresServer]:
     """Yield a server with a table, for this test alone: it dies."""
-    server = PostgresServer(place / "primary", durable=True)
-    server.prepare()
-    server.start()
-    server.provision()
-    with psycopg.connect(server.dsn(SUPERUSER), autocommit=True) as connection:
-        connection.execute("CREATE TABLE acknowledged (n bigint PRIMARY KEY)")
-        connection.execute("GRANT SELECT, INSERT ON acknowledged TO PUBLIC")
-    yield server
-    server.stop()
+    with started(PostgresServer(place / "primary", durable=True)) as server:
+        server.provision()
+        with psycopg.connect(server.dsn(SUPERUSER), autocommit=True) as connection:
+            connection.execute("CREATE TABLE acknowledged (n bigint PRIMARY KEY)")
+            connection.execute("GRANT SELECT, INSERT ON acknowledged TO PUBLIC")
+        yield server
 
 
 @pytest.fixture

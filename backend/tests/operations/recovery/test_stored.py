@@ -15,7 +15,6 @@ from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import archive_state, config
 from sinemora.kit.object_storage import installation_storage
 from sinemora.operations.embedded.servers.postgres import SUPERUSER, PostgresServer
-from sinemora.operations.recovery.archive import Server
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.stored import StoredArchive
 from tests.api_clients import Caller, Member
@@ -27,6 +26,7 @@ from tests.operations.recovery.archiving import (
     restored,
     stored,
     switch_wal,
+    two_bases,
     windows,
     windows_in,
 )
@@ -181,13 +181,7 @@ def test_old_base_backups_go_with_their_wal_and_what_interrupted_ones_left(
     named: PostgresServer, storage: ObjectStorageServer, place: Path
 ):
     archive = StoredArchive(installation_storage(), config.settings().storage_prefix, place / "spool")
-    archive.create()
-    with psycopg.connect(named.dsn(SUPERUSER), autocommit=True) as connection:
-        server = Server.of(connection)
-        first = archive.take_base(server)
-        connection.execute("SELECT pg_switch_wal()")
-        connection.execute("SELECT pg_sleep(1.1)")  # a base backup is named by its second
-        second = archive.take_base(server)
+    first, second = two_bases(archive, named)
     prefix = f"{config.settings().storage_prefix}/archive"
     for name in (f"wal/{first.first_segment}.gz", f"wal/{second.first_segment}.gz", "wal/00000002.history"):
         installation_storage().put(f"{prefix}/{name}", b"")
