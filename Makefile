@@ -125,7 +125,7 @@ gen: ## Write the problem codes and openapi.json again, then generate the code t
 	$(PREPARE) generated
 examples: ## Record the examples of the API reference again, from the answers that the tests get; then: make gen (some of both: TESTS='tests/jobs' ONLY='jobs artifacts')
 	$(PREPARE) test-backend
-	@TESTS="$(TESTS)" ONLY="$(ONLY)" $(RUN) --in backend python -m tests.recorded_examples --record
+	@TESTS="$(TESTS)" ONLY="$(ONLY)" $(RUN) --in backend python -m tests.recorded_examples
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	$(PREPARE) tools
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py

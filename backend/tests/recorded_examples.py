@@ -3,12 +3,8 @@
 `RecordingClient` is the client of all tests of the API. A test fails that got an answer with a problem code or a header
 that its operation does not declare.
 
-    python -m tests.recorded_examples --record
-        runs the tests that use the API and writes the best request and response of each operation into the package
-        (`sinemora/contract/examples`): `make examples` (TESTS: only these; ONLY: only these tags)
-    python -m tests.recorded_examples FOLDER
-        writes what tests with SINEMORA_RECORD_EXAMPLES=FOLDER have recorded
-
+`make examples` (`python -m tests.recorded_examples`) runs the tests that use the API and writes the best request and
+response of each operation into the package, `sinemora/contract/examples` (TESTS: only these; ONLY: only these tags).
 Examples of binary bodies are in base64.
 """
 
@@ -76,17 +72,20 @@ def contract_of_api() -> dict[str, Any]:
     return inlined(create_app().openapi() if RECORDING else json.loads(COMMITTED.read_text("utf-8")))
 
 
+def operations_of(contract: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return method, path and operation of each operation of a contract."""
+    paths = contract["paths"].items()
+    return [(method, path, item[method]) for path, item in paths for method in described.METHODS if method in item]
+
+
 class Operations:
     """Operations of a contract by method and path."""
 
     def __init__(self, contract: dict[str, Any]) -> None:
         self._by_shape: dict[tuple[str, int], list[tuple[re.Pattern[str], int, dict[str, Any]]]] = defaultdict(list)
-        for path, item in contract["paths"].items():
+        for method, path, operation in operations_of(contract):
             pattern = re.compile(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(path)))
-            for method in described.METHODS:
-                if method in item:
-                    key = (method.upper(), path.count("/"))
-                    self._by_shape[key].append((pattern, path.count("{"), item[method]))
+            self._by_shape[method.upper(), path.count("/")].append((pattern, path.count("{"), operation))
         for entries in self._by_shape.values():
             entries.sort(key=lambda entry: entry[1])
 
@@ -263,15 +262,10 @@ def merge(folder: Path) -> dict[str, dict[str, Any]]:
     return merged
 
 
-def main(folder: Path, only: Sequence[str] = ()) -> None:
+def write(folder: Path, only: Sequence[str]) -> None:
     """Write the recorded examples, a file a tag; `only` these tags. Operations that were not seen keep theirs."""
-    contract = json.loads((Path(__file__).parents[1] / "openapi.json").read_text("utf-8"))
-    tags = {
-        item[method]["operationId"]: item[method]["tags"][0].replace(" ", "-")
-        for item in contract["paths"].values()
-        for method in described.METHODS
-        if method in item
-    }
+    described_ones = operations_of(json.loads(COMMITTED.read_text("utf-8")))
+    tags = {one["operationId"]: one["tags"][0].replace(" ", "-") for _, _, one in described_ones}
     if unknown := set(only) - set(tags.values()):
         sys.exit(f"Unknown tag: {', '.join(sorted(unknown))}. Known: {', '.join(sorted(set(tags.values())))}.")
     recorded = {name: entry for name, entry in merge(folder).items() if entry and tags[name] in (only or tags.values())}
@@ -288,13 +282,12 @@ def main(folder: Path, only: Sequence[str] = ()) -> None:
 def without_example(contract: dict[str, Any]) -> set[str]:
     """Return the operations of a contract whose request or successful response has a body without an example."""
     missing = set()
-    for item in contract["paths"].values():
-        for operation in (item[method] for method in described.METHODS if method in item):
-            bodies = list(operation.get("requestBody", {}).get("content", {}).values())
-            answers = [one for status, one in operation["responses"].items() if status.startswith("2")]
-            answered = [media for one in answers for media in one.get("content", {}).values()]
-            if any(found and not any("example" in media for media in found) for found in (bodies, answered)):
-                missing.add(operation["operationId"])
+    for _, _, operation in operations_of(contract):
+        bodies = list(operation.get("requestBody", {}).get("content", {}).values())
+        answers = [one for status, one in operation["responses"].items() if status.startswith("2")]
+        answered = [media for one in answers for media in one.get("content", {}).values()]
+        if any(found and not any("example" in media for media in found) for found in (bodies, answered)):
+            missing.add(operation["operationId"])
     return missing
 
 
@@ -307,7 +300,7 @@ def record(tests: Sequence[str], only: Sequence[str]) -> None:
         env = os.environ | {"SINEMORA_RECORD_EXAMPLES": folder}
         command = [sys.executable, "-m", "pytest", "-q", "--numprocesses=2", "--dist=loadfile", *(tests or ["tests"])]
         ran = subprocess.run(command, env=env, check=False)
-        main(Path(folder), only)
+        write(Path(folder), only)
     described.examples.cache_clear()
     if missing := sorted(without_example(inlined(create_app().openapi()))):
         sys.exit(f"No example of {', '.join(missing)}: no test gets a small answer of theirs.")
@@ -316,7 +309,4 @@ def record(tests: Sequence[str], only: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--record":
-        record(os.environ.get("TESTS", "").split(), os.environ.get("ONLY", "").split())
-    else:
-        main(Path(sys.argv[1]))
+    record(os.environ.get("TESTS", "").split(), os.environ.get("ONLY", "").split())

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.api_clients import Caller, Member
-from tests.recorded_examples import contract_of_api
+from tests.recorded_examples import contract_of_api, operations_of
 from tests.test_names_taken import bodies
 
 pytestmark = pytest.mark.usefixtures("secret_key")
@@ -34,13 +34,11 @@ PUBLIC = {
     ("post", "/v1/invitations/lookup"),
     ("post", "/v1/invitations/accept"),
 }
-METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @cache
 def operations() -> list[tuple[str, str, dict[str, Any]]]:
-    paths = contract_of_api()["paths"].items()
-    return [(method, path, item[method]) for path, item in paths for method in METHODS if method in item]
+    return operations_of(contract_of_api())
 
 
 def filled(path: str, id: UUID) -> str:
@@ -179,3 +177,34 @@ def test_a_number_is_no_time(owner: Member):
                 assert error["pointer"] == f"#/query/{one['name']}", path
                 assert "RFC 3339" in error["message"], (path, error)
     assert tried > 20
+
+
+def names_of(operation: dict[str, Any]) -> list[str]:
+    found = [one["name"] for one in operation.get("parameters", ()) if "date-time" in str(one["schema"])]
+    schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    return found or (["from", "to"] if schema.get("$ref", "").endswith("/SeriesRequest") else [])
+
+
+@pytest.mark.parametrize(
+    "at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-01-01T00:00:00", "1e999"]
+)
+def test_times_at_both_ends_of_the_calendar_or_without_a_zone_are_never_5xx(owner: Member, make_mesh: Any, at: str):
+    mesh = make_mesh(owner, 2)
+    one, other = mesh.agents
+    known = {"mesh_id": mesh.id, "vm_id": one.vm_id, "source_vm_id": one.vm_id, "target_vm_id": other.vm_id}
+    tried = 0
+    for method, path, operation in operations():
+        names = names_of(operation)
+        if not names:
+            continue
+        target = path
+        for name, value in known.items():
+            target = target.replace(f"{{{name}}}", str(value))
+        for chosen in [[name] for name in names] + [names]:
+            values = dict.fromkeys(chosen, at)
+            body = {"metric": "clock_error", "points": 100} | values
+            sent = {"params": values} if method == "get" else {"json": body}
+            answer = owner.request(method.upper(), target, **sent)
+            assert answer.status_code < 500, (method, path, values)
+            tried += 1
+    assert tried > 50
