@@ -23,7 +23,6 @@ from lab.benchmarks.figures import comment
 from lab.benchmarks.securing.in_process import started
 from lab.benchmarks.securing.tenant import eventful, furnished, known_ids, measured
 from lab.benchmarks.storing.product import running, session_of
-from lab.conformance.settings import Callers, KnownIds, write
 from sinemora.access.tenants.models import Role
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
@@ -53,7 +52,7 @@ def main() -> int:
         contract = app.openapi()
         owner = session_of(product.tenant_id, Role.owner)
 
-        async def fill() -> KnownIds:
+        async def fill() -> dict[str, list[str]]:
             async with started(app) as api:
                 await furnished(api, contract, owner, world)
                 return await known_ids(api, contract, owner)
@@ -61,7 +60,9 @@ def main() -> int:
         known = asyncio.run(fill())
         comment(f"product ready after {time.monotonic() - began:.0f} s; ids of {len(known)} kinds")
         folder = product.log.parent
-        write(folder, Callers(product.tenant_id, world.credentials[0]), known)
+        # For the hooks, which Schemathesis imports in a separate process.
+        given = {"tenant_id": str(product.tenant_id), "agent_credential": world.credentials[0], "known": known}
+        (folder / "given.json").write_text(json.dumps(given), "utf-8")
         (folder / "openapi.json").write_text(json.dumps(contract), "utf-8")
         shared = [
             str(Path(sys.executable).with_name("schemathesis")),
@@ -72,13 +73,14 @@ def main() -> int:
             f"--max-examples={options.examples}",
             *([f"--include-path-regex={re.escape(options.only)}"] if options.only else []),
         ]
-        env = os.environ | {"SCHEMATHESIS_HOOKS": "lab.conformance.hooks", "SINEMORA_CONFORMANCE": str(folder)}
+        env = os.environ | {
+            "SCHEMATHESIS_HOOKS": "lab.conformance.hooks",
+            "SINEMORA_CONFORMANCE": str(folder / "given.json"),
+        }
         code = 0
         for phases, names in _runs(contract, options):
             command = [*shared, f"--phases={phases}", *(f"--include-name={name}" for name in names)]
-            if options.report:
-                command.append(f"--report-junit-path={options.report.with_suffix('.' + phases.split(',')[0])}")
-            ended = subprocess.run(command, cwd=folder, env=env, timeout=options.limit, check=False)
+            ended = subprocess.run(command, cwd=folder, env=env, timeout=TIME_LIMIT_S, check=False)
             code = code or ended.returncode
         log = product.log.read_text("utf-8", errors="replace")
         if "Traceback" in log:
@@ -93,19 +95,13 @@ def _runs(contract: dict[str, Any], options: argparse.Namespace) -> list[tuple[s
     The coverage phase sends about 45 requests for an operation, so it takes every `share`-th operation. The examples
     are recorded answers, which tests compare with the contract already: they are sent with SEEDS=all.
     """
-    wanted = options.phases.split(",") if options.phases else ["coverage", "fuzzing", *(["examples"] if ALL else [])]
-    runs: list[tuple[str, list[str]]] = (
-        [(",".join(one for one in wanted if one != "coverage"), [])] if wanted != ["coverage"] else []
-    )
-    if "coverage" in wanted:
-        names = [f"{method.upper()} {path}" for path, item in contract["paths"].items() for method in item]
-        runs.append(("coverage", [] if options.only else names[:: options.share]))
-    return runs
+    names = [f"{method.upper()} {path}" for path, item in contract["paths"].items() for method in item]
+    covered = [] if options.only else names[:: options.share]
+    return [("fuzzing,examples" if ALL else "fuzzing", []), ("coverage", covered)]
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--report", type=Path, help="file for the results as JUnit XML")
     parser.add_argument("--only", default="", help="text that the path of an operation must have")
     parser.add_argument(
         "--examples", type=int, default=4 if ALL else 1, help="requests for an operation in the fuzzing phase"
@@ -113,8 +109,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--share", type=int, default=16 if ALL else 32, help="the coverage phase takes one operation in this many"
     )
-    parser.add_argument("--limit", type=float, default=TIME_LIMIT_S, help="longest time of a run, s")
-    parser.add_argument("--phases", default="", help="examples,coverage,fuzzing")
     return parser.parse_args()
 
 

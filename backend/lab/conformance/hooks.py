@@ -4,7 +4,10 @@ Random ids would reach no more than the answer 404. A UUID that Schemathesis has
 kind, so what is right in a request stays right, and what is wrong stays wrong.
 """
 
+import json
+import os
 from functools import cache
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +15,11 @@ import schemathesis
 
 from lab.benchmarks.storing.product import key_of, session_of
 from lab.conformance import one_line
-from lab.conformance.settings import read
 from sinemora.access.tenants.models import Role
 
 one_line.install()
-CALLERS, KNOWN = read()
+GIVEN = json.loads(Path(os.environ["SINEMORA_CONFORMANCE"]).read_text("utf-8"))
+TENANT = UUID(GIVEN["tenant_id"])
 # These end the session, the role or the tenant of their caller, so each request has a new person.
 _ENDING = {
     ("post", "/v1/auth/sign-out"),
@@ -45,7 +48,7 @@ class CallerOfOperation:
         if described["x-required-role"] == "none":
             return {}
         if described["x-required-role"] == "agent":
-            return {"Authorization": f"Bearer {CALLERS.agent_credential}"}
+            return {"Authorization": f"Bearer {GIVEN['agent_credential']}"}
         if key == ("delete", "/v1/api-keys/self"):
             return _with_key()
         if key in _ENDING:
@@ -60,11 +63,11 @@ class CallerOfOperation:
 
 
 def _as_person() -> dict[str, str]:
-    return {name.title(): value for name, value in session_of(CALLERS.tenant_id, Role.owner)}
+    return {name.title(): value for name, value in session_of(TENANT, Role.owner)}
 
 
 def _with_key() -> dict[str, str]:
-    return {"Authorization": f"Bearer {key_of(CALLERS.tenant_id, 'write')}"}
+    return {"Authorization": f"Bearer {key_of(TENANT, 'write')}"}
 
 
 @cache
@@ -110,7 +113,7 @@ def _replaced(value: Any, name: str = "") -> Any:
 def _known(name: str, value: Any) -> Any:
     """Return a known id of the kind that `name` says in place of a UUID; any other value as it is."""
     noun = name.removesuffix("s").removesuffix("_id")
-    known = KNOWN.get(noun) or KNOWN.get(noun.rsplit("_", 1)[-1])
+    known = GIVEN["known"].get(noun) or GIVEN["known"].get(noun.rsplit("_", 1)[-1])
     if not known or name in _OF_PEOPLE or not isinstance(value, str):
         return value
     try:

@@ -18,9 +18,8 @@ from pathlib import Path
 from lab.benchmarks.figures import comment, finish
 from lab.soak import badday, reporting, store
 from lab.soak.day import OWNER, Day, day
-from lab.soak.outages import Injected
+from lab.soak.outages import Injected, Planned, plan
 from lab.soak.readers import Person, Reader
-from lab.soak.schedule import Planned, plan
 from lab.soak.watch import Watch
 
 REPORT = Path(__file__).resolve().parents[3] / ".tools" / "logs" / "soak.json"

@@ -1,14 +1,37 @@
-"""Faults through time, and what callers saw of each. Pure; times are Unix seconds."""
+"""Faults through time: when each is due, and what callers saw of it. Pure; times are Unix seconds."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import quantiles
+from typing import NamedTuple
 
 Failure = tuple[float, str]
 """Time of a failure that a caller saw, and why."""
 MARGIN_S = 5.0
 """Time after the recovery from a fault that still belongs to it: its last retries, its last log lines."""
+
+ROUND_S = 2 * 3600.0
+"""Longest round. In its first half each fault is injected once; its second half is quiet, so that growth shows."""
+
+
+class Planned(NamedTuple):
+    """A fault and when it is due, in seconds since the start."""
+
+    at_s: float
+    fault: str
+
+
+def plan(duration_s: float, faults: Sequence[str]) -> list[Planned]:
+    """Return the faults of all rounds in the order of their times. Every soak has at least one round."""
+    rounds = max(1, round(duration_s / ROUND_S))
+    round_s = duration_s / rounds
+    apart_s = round_s / 2 / len(faults)
+    return [
+        Planned(number * round_s + apart_s * (place + 0.5), fault)
+        for number in range(rounds)
+        for place, fault in enumerate(faults)
+    ]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import pytest
 from lab.soak import logs
 from lab.soak.__main__ import FAULTS
 from lab.soak.logs import LogReader, errors_of
-from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, gap_s, outage_s, p99_s, unexplained
+from lab.soak.outages import MARGIN_S, Injected, failures_of, fault_at, gap_s, outage_s, p99_s, plan, unexplained
 from lab.soak.processes import LIFE_S, WARM_S, Sample, growth
-from lab.soak.schedule import plan
 
 KILLED = Injected("database killed", 100.0, 100.5, 110.0)
 REPLACED = Injected("replace", 200.0, 230.0, 230.0)
