@@ -15,13 +15,14 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.query.matrix import zone_steps
 from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
-from sinemora.recommendations.models import Recommendation
 from tests.alerts.conftest import SLOW_NS, Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.api_clients import AgentCaller, Member, MeshWorld, body_of
 from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, silent, simple
+from tests.recommendations.asking import declared, stored
 from tests.recommendations.measured_mesh import measured
 from tests.recommendations.test_ends import incident_of
+from tests.statements import execute
 
 
 def overview(owner: Member) -> dict[str, Any]:
@@ -34,8 +35,7 @@ def mesh_of(owner: Member) -> dict[str, Any]:
 
 
 def change_agent(world: MeshWorld, number: int, **columns: Any) -> None:
-    with tenant_session(world.owner.tenant_id) as session:
-        session.execute(update(Agent).where(Agent.id == world.agents[number].agent_id).values(**columns))
+    execute(update(Agent).where(Agent.id == world.agents[number].agent_id).values(**columns))
 
 
 def test_without_meshes_nothing_is_shown(owner: Member):
@@ -211,9 +211,7 @@ def test_applications_are_ranked_worst_first(owner: Member, make_mesh):
     world = make_mesh(owner, 6)
     measured(world, {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 30.0})
     for name, vm, objective in (("near", "c-1", None), ("far", "b-1", 0.99), ("unplaced", None, 0.9)):
-        tasks = [{"name": "root", "vm": "a-1", "root": True}, {"name": "leaf", "vm": vm}]
-        body = {"name": name, "mesh": world.name, "curve": "memcached-server", "tasks": tasks, "objective": objective}
-        owner.created("/v1/applications", body)
+        declared(world, name, ("a-1", vm), objective=objective)
     ranking = owner.get("/v1/overview/applications").json()
     assert (ranking["total"], ranking["evaluated"], ranking["below_objective"]) == (3, 3, 1)
     assert [one["name"] for one in ranking["worst"]] == ["far", "near", "unplaced"]
@@ -230,31 +228,23 @@ def test_applications_are_ranked_worst_first(owner: Member, make_mesh):
 
 
 def test_an_application_has_its_history_with_its_own_incidents_and_moves(watched: Watched):  # noqa: F811
-    owner, mesh_id = watched.owner, watched.world.id
+    owner = watched.owner
     watched.window()
     with tenant_session(owner.tenant_id) as session:
         tenant_key = session.info["tenant_key"]
     for tier in (Tier.MINUTE, Tier.QUARTER):
         while roll_up.roll_up_mesh(tenant_key, watched.world.key, tier, datetime.now(UTC) + timedelta(hours=1)):
             pass
-    body = {"mesh": watched.world.name, "curve": "memcached-server"}
-    tasks = [{"name": "root", "vm": "a-1", "root": True}, {"name": "leaf", "vm": "c-1"}]
-    on, off = (
-        owner.created("/v1/applications", body | {"name": name, "tasks": some})["id"]
-        for name, some in (("on", tasks), ("off", [tasks[0], tasks[1] | {"vm": "b-1"}]))
-    )
+    on = watched.add_application("on", "a-1", "c-1")["id"]
+    off = watched.add_application("off", "a-1", "b-1")["id"]
     watched.slow = egress(watched, 2)
     for _ in range(2):
         watched.window()
     (incident,) = watched.incidents()
     now = datetime.now(UTC)
-    common = {"mesh_id": mesh_id, "trigger": "asked", "requested_by": "kim", "request": {}, "result": {"total": None}}
     move = {"application": {"id": on, "name": "on"}}
-    with tenant_session(owner.tenant_id) as session:
-        for state, applied_at in (("applied", now), ("applied", now - timedelta(days=2)), ("proposed", None)):
-            session.add(
-                Recommendation(**common, state=state, moves=[move, move], created_at=now, applied_at=applied_at)
-            )
+    for state, applied_at in (("applied", now), ("applied", now - timedelta(days=2)), ("proposed", None)):
+        stored(watched.world, state=state, moves=[move, move], applied_at=applied_at)
     history = owner.get(f"/v1/overview/applications/{on}/history").json()
     assert [one["id"] for one in history["incidents"]] == [incident["id"]]
     assert [one["moves"] for one in history["moves"]] == [2]
@@ -269,11 +259,8 @@ def test_an_application_has_its_history_with_its_own_incidents_and_moves(watched
 
 def test_the_newest_proposed_moves_are_named(owner: Member, make_mesh):
     world = make_mesh(owner, 2)
-    common = {"mesh_id": world.id, "trigger": "asked", "requested_by": "kim", "request": {}, "result": {"total": None}}
-    with tenant_session(owner.tenant_id) as session:
-        for state, moves in (("proposed", 1), ("proposed", 3), ("proposed", 0), ("dismissed", 2)):
-            session.add(Recommendation(**common, state=state, moves=[{}] * moves, created_at=datetime.now(UTC)))
-            session.flush()
+    for state, moves in (("proposed", 1), ("proposed", 3), ("proposed", 0), ("dismissed", 2)):
+        stored(world, state=state, moves=[{}] * moves)
     assert (mesh_of(owner)["proposed"]["moves"], mesh_of(owner)["proposed"]["cures"]) == (3, None)
 
 
@@ -288,9 +275,7 @@ def test_while_an_incident_is_open_only_moves_that_cure_what_it_costs_are_offere
     checkout = {"id": str(uuid4()), "name": "checkout"}
     incident_of(mesh, applications=[checkout | {"performance": 0.16, "cost": 0.8, "objective": objective}])
     result = {"total": None, "applications": [{"application": checkout, "expected": {"after": {"mean": after}}}]}
-    common = {"mesh_id": mesh.id, "trigger": "objective", "requested_by": "Sinemora", "request": {}, "result": result}
-    with tenant_session(mesh.owner.tenant_id) as session:
-        session.add(Recommendation(**common, state="proposed", moves=[{}], created_at=datetime.now(UTC)))
+    stored(mesh, trigger="objective", result=result, moves=[{}])
     proposed = mesh_of(owner)["proposed"]
     assert (proposed is not None) == is_cure
     if proposed:

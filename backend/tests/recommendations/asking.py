@@ -1,5 +1,10 @@
-"""Applications declared and recommendations requested through HTTP."""
+"""Applications declared and recommendations requested through HTTP, and recommendations stored at once."""
 
+from typing import Any
+from uuid import UUID
+
+from sinemora.kit.db import tenant_session
+from sinemora.recommendations.models import Recommendation
 from tests.api_clients import MeshWorld, body_of
 from tests.recommendations.measured_mesh import measured
 
@@ -12,7 +17,7 @@ NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1
 def declared(
     mesh: MeshWorld,
     name: str = "cache",
-    vms: tuple[str, ...] = ("a-1", "b-1", "c-1"),
+    vms: tuple[str | None, ...] = ("a-1", "b-1", "c-1"),
     **more,
 ) -> dict:
     """Declare a star whose first task is its root, which is pinned."""
@@ -47,6 +52,16 @@ def asked(mesh: MeshWorld, worker, **more) -> dict:
     job = mesh.owner.get(answer.headers["Location"]).json()
     assert job["state"] == "succeeded", job["problem"]
     return mesh.owner.get(f"{PATH}/{job['result']['recommendation_id']}").json()
+
+
+def stored(mesh: MeshWorld, **columns: Any) -> UUID:
+    """Store a recommendation; return its id."""
+    asked_for = {"trigger": "asked", "requested_by": "kim", "request": {}, "result": {"total": None}}
+    with tenant_session(mesh.owner.tenant_id) as session:
+        row = Recommendation(**({"mesh_id": mesh.id, "state": "proposed"} | asked_for | columns))
+        session.add(row)
+        session.flush()
+        return row.id
 
 
 def moved(mesh: MeshWorld, application: dict, vm_of: dict[str, str]) -> dict:

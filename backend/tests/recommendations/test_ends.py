@@ -9,11 +9,11 @@ import pytest
 from sinemora.alerts.models import Incident, IncidentState
 from sinemora.kit.db import tenant_session
 from sinemora.recommendations import service, tasks
-from sinemora.recommendations.models import Recommendation
 from sinemora.recommendations.schemas import RecommendationRequest
 from tests.api_clients import MeshWorld
 from tests.recommendations.asking import NEAR, PATH, asked, declared, declared_near
 from tests.recommendations.measured_mesh import measured
+from tests.statements import execute
 
 TITLE = "zone a to zone b: delay increased"
 
@@ -33,14 +33,12 @@ def incident_of(mesh: MeshWorld, minutes: float = 9, **columns) -> UUID:
 
 def ended(mesh: MeshWorld, incident_id: UUID) -> None:
     """End an incident, as evaluation does."""
-    with tenant_session(mesh.owner.tenant_id) as session:
-        session.get_one(Incident, incident_id).ended_at = datetime.now(UTC)
+    execute("UPDATE incidents SET ended_at = now() WHERE id = :id", {"id": incident_id})
 
 
 def deleted(mesh: MeshWorld, incident_id: UUID) -> None:
     """Delete an incident, as retention does."""
-    with tenant_session(mesh.owner.tenant_id) as session:
-        session.delete(session.get_one(Incident, incident_id))
+    execute("DELETE FROM incidents WHERE id = :id", {"id": incident_id})
 
 
 def read(mesh: MeshWorld, recommendation: dict) -> dict:
@@ -117,8 +115,7 @@ def test_moves_expire_a_day_after_they_were_found(mesh: MeshWorld, worker):
     recommendation = asked(mesh, worker)
     until = datetime.fromisoformat(recommendation["expires_at"])
     assert until - datetime.fromisoformat(recommendation["created_at"]) > timedelta(hours=23)
-    with tenant_session(mesh.owner.tenant_id) as session:
-        session.get_one(Recommendation, UUID(recommendation["id"])).expires_at = datetime.now(UTC)
+    execute("UPDATE recommendations SET expires_at = now() WHERE id = :id", {"id": recommendation["id"]})
     answer = mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")
     assert answer.json()["detail"].startswith("Expired: The moves could be applied until"), answer.text
     tasks.follow()

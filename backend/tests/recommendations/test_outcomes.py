@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import text
 
 from sinemora.applications.curves.core.library import published
 from sinemora.kit.db import tenant_session
@@ -16,6 +15,7 @@ from tests.api_clients import MeshWorld, code_of
 from tests.measurements.reports import AgentWindow, sent_together
 from tests.measurements.worlds import Raw
 from tests.recommendations.asking import PATH, asked, declared, moved
+from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
 
@@ -68,10 +68,9 @@ def applied(mesh: MeshWorld, worker, now_s: int) -> dict:
     recommendation = asked(mesh, worker, applications=["cache"], minutes=180)
     assert [(step["source"]["name"], step["target"]["name"]) for step in recommendation["steps"]] == [("b-1", "c-1")]
     assert mesh.owner.post(f"{PATH}/{recommendation['id']}/apply").json()["state"] == "applied"
-    with tenant_session(mesh.owner.tenant_id) as session:
-        # Time cannot pass in a test. No window that made the promise is later than this.
-        at = datetime.fromtimestamp(now_s + MOVED * MINUTE_S, UTC)
-        session.execute(text("UPDATE recommendations SET applied_at = :at"), {"at": at})
+    # Time cannot pass in a test. No window that made the promise is later than this.
+    at = datetime.fromtimestamp(now_s + MOVED * MINUTE_S, UTC)
+    execute("UPDATE recommendations SET applied_at = :at WHERE id = :id", {"at": at, "id": recommendation["id"]})
     return recommendation
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sinemora.advisors.fairness.core.tables import groups_of_csv
 from sinemora.measurements.aggregate.fairness import jain_index
 from tests.api_clients import Member, MeshWorld, body_of, code_of
+from tests.recommendations.asking import declared
 from tests.recommendations.measured_mesh import measured
 
 # A scaled subnormal number can vanish.
@@ -86,9 +87,7 @@ def test_vms_share_by_their_round_trips_and_what_has_no_shares_has_no_index(owne
 def test_applications_share_by_their_performance(owner: Member, mesh: MeshWorld):
     assert index_of(owner, mesh, of="applications")["index"] is None
     for name, ends in (("near", ("a-1", "b-1")), ("far", ("a-1", "c-1"))):
-        tasks = [{"name": f"t{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(ends)]
-        body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks}
-        owner.created("/v1/applications", body)
+        declared(mesh, name, ends)
     read = index_of(owner, mesh, of="applications")
     far, near = (member["share"] for member in read["members"])
     assert far < near

@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError
 from sinemora.applications.curves.core.library import LIBRARY, published
 from sinemora.kit.db import tenant_session
 from tests.api_clients import Caller, Member, body_of, code_of, place_of
+from tests.statements import rows
 
 AT_US = [0, 20, 40, 60, 100, 150, 250, 400, 600, 800, 1000]
 STRADS = published("strads-lasso").curve
@@ -162,8 +163,7 @@ def test_changes_name_the_version_they_saw(owner: Member):
     assert owner.delete(path, headers={"If-Match": before}).status_code == 412
     assert owner.delete(path, headers={"If-Match": "*"}).status_code == 204
     assert owner.get(path).json()["code"] == "curve_unknown"
-    with tenant_session(owner.tenant_id) as session:
-        assert session.scalar(text("SELECT count(*) FROM curve_versions")) == 0
+    assert rows("SELECT id FROM curve_versions", tenant=owner.tenant_id) == []
 
 
 def test_published_curves_cannot_be_changed(owner: Member):

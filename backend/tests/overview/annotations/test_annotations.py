@@ -1,5 +1,7 @@
 """Annotations over HTTP: ranges, scopes, versions, limits and the boundary of a tenant."""
 
+import json
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -8,15 +10,9 @@ import pytest
 
 from sinemora.overview.annotations import service
 from tests.api_clients import Member, MeshWorld, code_of
+from tests.recommendations.asking import declared
 
 DEPLOY = {"kind": "deploy", "text": "web 4.2", "starts_at": "2026-11-20T10:00:00Z"}
-
-
-def application(owner: Member, mesh: MeshWorld) -> str:
-    """Create an application with tasks on the first two VMs; return its id."""
-    tasks = [{"name": f"t{n}", "vm": agent.name, "root": n == 0} for n, agent in enumerate(mesh.agents[:2])]
-    body = {"name": "shop", "mesh": mesh.name, "curve": owner.get("/v1/curves").json()["items"][0]["id"]}
-    return str(owner.created("/v1/applications", body | {"tasks": tasks})["id"])
 
 
 def texts(owner: Member, **query: Any) -> list[str]:
@@ -86,7 +82,7 @@ def test_a_mesh_has_its_own_and_those_of_all_meshes(owner: Member, mesh: MeshWor
 def test_a_scope_names_vms_zones_and_the_vms_of_applications(owner: Member, mesh: MeshWorld):
     vms = [str(agent.vm_id) for agent in mesh.agents]
     zone = owner.get("/v1/zones").json()["items"][0]["id"]
-    shop = application(owner, mesh)
+    shop = declared(mesh, "shop", ("a-1", "b-1"))["id"]
     scope = {"vm_ids": [vms[2], vms[2]], "zone_ids": [zone], "application_ids": [shop]}
     entry = owner.created("/v1/annotations", DEPLOY | {"scope": scope})
     assert sorted(entry["scope"].pop("task_vm_ids")) == sorted(vms[:2])
@@ -138,3 +134,16 @@ def test_the_number_of_annotations_is_limited(owner: Member, other_owner: Member
     other_owner.created("/v1/annotations", DEPLOY)
     owner.delete(f"/v1/annotations/{entry['id']}")
     owner.created("/v1/annotations", DEPLOY)
+
+
+def test_a_deploy_is_recorded_from_a_terminal(mesh: MeshWorld, online: Callable[..., str]):
+    named = ("--mesh", "demo", "--vm", "a-1", "--vm", "b-1", "--zone", "c")
+    entry = json.loads(online("annotate", "web 4.2", *named, "--json"))
+    assert (entry["kind"], entry["source"], entry["mesh_id"]) == ("deploy", "terminal", str(mesh.id))
+    assert entry["scope"]["vm_ids"] == [str(agent.vm_id) for agent in mesh.agents[:2]]
+    assert len(entry["scope"]["zone_ids"]) == 1
+    span = ("annotate", "disks", "--kind", "maintenance", "--from", "2026-11-20T10:00:00Z", "--to")
+    printed = online(*span, "2026-11-20T11:00:00Z", "--source", "kim")
+    assert printed.splitlines()[1].split()[1:] == ["2026-11-20T10:00:00", "maintenance", "disks"]
+    assert "`starts_at` must be before `ends_at`" in online(*span, "2026-11-20T09:00:00Z", code=1)
+    assert "Unknown vm: z-9" in online("annotate", "disks", "--vm", "z-9", code=1)
