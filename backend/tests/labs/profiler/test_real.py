@@ -5,7 +5,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,42 +15,19 @@ import pytest
 from sinemora.applications.curves.core.upload import parse
 from sinemora.cli import main
 from sinemora.labs.profiler.interference import QUIET_BELOW
-from sinemora.labs.profiler.recipes import RECIPES, resolved
+from tests.labs.profiler.programs import PROFILE, client, ended, server
 from tests.processes import is_alive
 from tests.waits import until
-
-PROFILE = (sys.executable, "-m", "sinemora.labs.profiler")
-CLIENT = """
-import json, socket, sys, time
-address, port, load, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
-sockets = [socket.create_connection((address, port)) for _ in range(load)]
-for one in sockets:
-    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-done, began = 0, time.monotonic()
-while time.monotonic() - began < seconds:
-    for one in sockets:
-        one.sendall(b"PING\\r\\n")
-    for one in sockets:
-        assert one.recv(64) == b"+PONG\\r\\n"
-    done += load
-print(json.dumps({"rate": done / (time.monotonic() - began)}))
-"""
-
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> list[str]:
-    client = tmp_path / "client.py"
-    client.write_text(CLIENT)
-    server = resolved(RECIPES["redis"]).server
-    assert server is not None
-    benchmark = shlex.join([sys.executable, str(client), "{address}", "{port}", "{load}", "{seconds}"])
     return [
         *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
-        *("--command", benchmark, "--pointer", "/rate"),
-        *("--server", shlex.join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
+        *("--command", client(tmp_path), "--pointer", "/rate"),
+        *("--server", server(), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
         *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2", "--patience", "0"),
     ]
 
@@ -77,8 +53,7 @@ def test_a_killed_profile_resumes_and_measures_a_closed_loop(command: list[str],
     before = journal.read_text()
     assert before.count("\n") >= 3
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    done = ended(command)
     assert "resuming after" in done.stderr
     assert journal.read_text().startswith(before[: before.rindex("\n") + 1])
 
@@ -108,14 +83,7 @@ def neighbour() -> Iterator[None]:
 
 @pytest.mark.usefixtures("neighbour")
 def test_disturbed_runs_are_repeated_and_reported(command: list[str], tmp_path: Path):
-    done = subprocess.run(
-        [*command, "--patience", "1", "--repeats", "1,1", "--let-sleep"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = ended([*command, "--patience", "1", "--repeats", "1,1", "--let-sleep"])
     assert done.stderr.count("run repeated when") >= 1
     assert done.stderr.count("does not become quiet") == 1
     assert "of 3 runs; measure on a quiet machine" in done.stdout
@@ -127,10 +95,10 @@ def test_disturbed_runs_are_repeated_and_reported(command: list[str], tmp_path: 
 def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp_path: Path):
     journal = tmp_path / "out" / "journal.jsonl"
     # A benchmark that would go on by itself, and a server that would too and does not mind being asked to end.
-    server = tmp_path / "server.sh"
-    server.write_text('trap "" TERM\nsetsid sleep 3600 &\n"$@" &\nwait\nsleep 3600\n')
+    script = tmp_path / "server.sh"
+    script.write_text('trap "" TERM\nsetsid sleep 3600 &\n"$@" &\nwait\nsleep 3600\n')
     at = command.index("--server") + 1
-    command = [*command[:at], f"sh {shlex.quote(str(server))} {command[at]}", *command[at + 1 :], "--seconds", "2"]
+    command = [*command[:at], f"sh {shlex.quote(str(script))} {command[at]}", *command[at + 1 :], "--seconds", "2"]
     # Whoever runs the tests may have this signal ignored, as shells do for what they start in the background.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     profile = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
@@ -179,7 +147,4 @@ def test_options_of_a_profile_are_checked_before_it_begins(
     ],
 )
 def test_errors_of_a_profile_are_reported(arguments: list[str], message: str, tmp_path: Path):
-    command = [*PROFILE, "--out", str(tmp_path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 1, done.stderr
-    assert message in done.stderr
+    assert message in ended([*PROFILE, "--out", str(tmp_path), *arguments], code=1).stderr

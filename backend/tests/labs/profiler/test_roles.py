@@ -2,54 +2,26 @@
 
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sinemora.labs.profiler.recipes import RECIPES, resolved
+from tests.labs.profiler.programs import PROFILE, client, ended, server
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
 SHORT = ("--seconds", "1", "--warm-up", "0", "--repeats", "1,1", "--patience", "0", "--let-sleep")
-# One request at a time in each client, so that latency shows in the rate of exactly the clients that have it.
-PING = """
-import json, socket, sys, time
-connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
-done, began = 0, time.monotonic()
-while time.monotonic() - began < 0.5:
-    connection.sendall(b"PING\\r\\n")
-    assert connection.recv(64) == b"+PONG\\r\\n"
-    done += 1
-took = time.monotonic() - began
-print(json.dumps({"rate": done / took, "mean_ms": 1e3 * took / done}))
-"""
 
 
 def profile(*arguments: str, out: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "sinemora.labs.profiler", "--out", str(out), *SHORT, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    done = ended([*PROFILE, "--out", str(out), *SHORT, *arguments])
     return json.loads((out / "profile.json").read_text()) | {"printed": done.stdout}
 
 
-def client(program: Path) -> str:
-    return f"{shlex.join([sys.executable, str(program)])} {{address}} {{port}}"
-
-
-def server() -> str:
-    words = resolved(RECIPES["redis"]).server
-    assert words is not None
-    return shlex.join(words)
-
-
 def test_latency_is_that_of_the_delayed_role(tmp_path: Path):
-    program = tmp_path / "ping.py"
-    program.write_text(PING)
     result = profile(
-        *("--command", client(program), "--server", server(), "--port", "6379"),
+        *("--command", client(tmp_path), "--server", server(), "--port", "6379"),
         *("--pointer", "/rate", "--latency", "mean=/mean_ms", "--latency-unit", "ms", "--loads", "1"),
         *("--at", "20000,40000", "--clients", "2", "--delay-at", "one-client"),
         out=tmp_path / "out",
@@ -99,16 +71,8 @@ def test_dns_is_profiled_with_the_latency_of_its_queries(tmp_path: Path):
 
 
 def test_a_benchmark_begins_when_the_server_has_its_port(tmp_path: Path):
-    """As redis-benchmark does, this one hangs when its connection is refused."""
-    program = tmp_path / "ping.py"
-    program.write_text(f"""
-import time
-try:{PING.replace(chr(10), chr(10) + "    ")}
-except ConnectionRefusedError:
-    time.sleep(600)
-""")
     profile(
-        *("--command", client(program), "--pointer", "/rate", "--loads", "1"),
+        *("--command", client(tmp_path), "--pointer", "/rate", "--loads", "1"),
         *("--server", shlex.join(["sh", "-c", f"sleep 1; exec {server()}"]), "--port", "6379", "--at", "1000,2000"),
         out=tmp_path / "out",
     )

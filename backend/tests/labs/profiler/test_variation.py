@@ -1,13 +1,21 @@
-"""Variable latency: delaybox's words against the distributions of the model, and tables of measured delays."""
+"""Variable latency: delaybox's words, tables of measured delays, and measured synchronous rounds.
 
+`measured/synchronous.json` says how it was made: nine conditions with variance, of three shapes.
+"""
+
+import json
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sinemora.applications.curves.core.variable import deviations
-from sinemora.labs.profiler.recipes import ProfileError
+from sinemora.labs.profiler.profile import Profile, finished
+from sinemora.labs.profiler.recipes import RECIPES, ProfileError
+from sinemora.labs.profiler.sweep import Run, SweepPlan
+from sinemora.labs.profiler.variance import factors, waits
 from sinemora.labs.profiler.variation import SHAPES, DelayTable, Variation, read_table, words_of
 
 
@@ -95,3 +103,38 @@ def test_replayed_tables_are_exact_at_their_own_median_and_magnitude(tmp_path: P
 def test_invalid_tables_are_refused(tmp_path: Path, text: str, message: str):
     with pytest.raises(ProfileError, match=message):
         table(tmp_path, text)
+
+
+MEASURED = json.loads((Path(__file__).parent / "measured" / "synchronous.json").read_text("utf-8"))
+OF_SHAPES = tuple(MEASURED["shapes"])
+
+
+@cache
+def profile(shape: str) -> Profile:
+    rows = MEASURED["shapes"][shape]
+    runs = [Run("sweep", 6, added, 0, rate, magnitude_us=magnitude) for added, magnitude, rate, _ in rows]
+    plan = SweepPlan(tuple(sorted({run.added_us for run in runs})), (6,))
+    return finished(RECIPES["training"], plan, runs, Variation(shape))
+
+
+def test_eight_waits_predict_the_loss_of_nine_conditions():
+    measured = [one for shape in OF_SHAPES for one in factors(profile(shape))]
+    assert len(measured) == 9
+    errors = np.array([one.rounds - one.value for one in measured])
+    assert np.abs(errors).max() < 0.05
+    assert np.abs(errors).mean() < 0.025
+    assert all(one.low < one.rounds < one.high for one in measured)
+
+
+@pytest.mark.parametrize("shape", OF_SHAPES)
+def test_the_nearest_waits_are_those_of_six_workers(shape):
+    """Six independent replies are 6 waits; six whose packets all leave at once and keep their order are 12."""
+    chance = np.random.default_rng(4)
+
+    def slowest(replies: int, ordered: bool) -> float:
+        there, back = chance.normal(size=(2, 100_000, replies))
+        there = np.maximum.accumulate(there, axis=1) if ordered else there
+        return float((there + back).max(axis=1).mean())
+
+    assert slowest(6, ordered=True) == pytest.approx(slowest(12, ordered=False), rel=0.02)
+    assert 6 < waits(profile(shape)) < 12

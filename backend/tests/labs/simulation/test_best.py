@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from sinemora.labs.simulation.core import best
-from sinemora.recommendations.placement.problem import ANYWHERE, Problem
+from sinemora.recommendations.placement.problem import ANYWHERE, Assignment, Problem
 from tests.recommendations.placement.problems import cheapest_flow, lost, random_problem, running
 from tests.seeds import seeds
+
+
+def lost_by(problem: Problem, placed: Assignment) -> float:
+    """Return the performance lost by tasks that are placed."""
+    return float((lost(problem)[placed.job, placed.machine] * placed.count).sum())
 
 
 def loss_of(problem: Problem) -> float:
@@ -16,7 +21,7 @@ def loss_of(problem: Problem) -> float:
     root, placed = best.place(problem, np.ones(len(problem.jobs), np.int64))
     problem = problem.with_roots(root)
     waiting = int(problem.jobs.size.sum() - placed.count.sum())
-    return float((lost(problem)[placed.job, placed.machine] * placed.count).sum()) + 2 * waiting
+    return lost_by(problem, placed) + 2 * waiting
 
 
 @pytest.mark.parametrize("seed", [*seeds(range(30)), 80, 299, 414, 420, 485])
@@ -41,16 +46,13 @@ def test_moves_gain_what_they_cost_and_keep_to_their_number(seed: int) -> None:
     roots = np.ones(3, np.int64)
     before = problem.current
 
-    def lost_by(placed: object) -> float:
-        return float((lost(problem)[placed.job, placed.machine] * placed.count).sum())  # type: ignore[attr-defined]
-
     for move_cost, moves_max in ((0.05, None), (0.0, 2)):
         _, after = best.place(problem, roots, move_cost, moves_max)
         stay = {(j, m): c for j, m, c in zip(before.job, before.machine, before.count, strict=True)}
         kept = sum(min(c, stay.get((j, m), 0)) for j, m, c in zip(after.job, after.machine, after.count, strict=True))
         moved = int(before.count.sum()) - kept
         assert moves_max is None or moved <= moves_max
-        assert lost_by(before) - lost_by(after) >= move_cost * moved - 1e-9
+        assert lost_by(problem, before) - lost_by(problem, after) >= move_cost * moved - 1e-9
 
 
 def test_a_job_whose_root_finds_no_slot_waits_whole() -> None:
@@ -74,6 +76,5 @@ def test_each_further_root_of_a_job_helps_it() -> None:
     for count in (1, 2, 3):
         root, placed = best.place(problem, np.array([count]))
         assert root.shape == (1, count)
-        at = problem.with_roots(root)
-        losses.append(float((lost(at)[placed.job, placed.machine] * placed.count).sum()))
+        losses.append(lost_by(problem.with_roots(root), placed))
     assert losses == sorted(losses, reverse=True)

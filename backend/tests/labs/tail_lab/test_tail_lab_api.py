@@ -1,14 +1,19 @@
-"""The tail lab over the API: a study as a job, its output, and refusals."""
+"""The tail lab over the API and from a terminal: a study as a job, its output, and refusals."""
 
+import json
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from sinemora.cli import main
 from sinemora.jobs.models import Job
 from sinemora.kit.db import tenant_session
 from sinemora.labs.tail_lab import job as jobs
 from sinemora.labs.tail_lab.core.study import run
+from sinemora.labs.tail_lab.schemas import TailStudyRead
 from tests.api_clients import Member, body_of, code_of
 from tests.jobs.asking import ran
 
@@ -96,3 +101,47 @@ def test_another_job_is_no_study_and_another_tenants_study_is_unknown(owner: Mem
     assert code_of(other_owner.get(f"/v1/advisors/tail-studies/{job_id}")) == (404, "job_unknown")
     other = owner.post("/v1/simulations/runs", json={"name": "x", "machines": 96, "hours": 0.2, "policies": ["random"]})
     assert code_of(owner.get(f"/v1/advisors/tail-studies/{other.json()['id']}")) == (404, "tail_study_unknown")
+
+
+FEW = ["tail-lab", "--workload", "w4", "--flows", "1000", "--evaluations", "5", "--policy", "d_tail_blind"]
+
+
+def test_a_study_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*FEW, "--classes", "4"]) == 0
+    printed = capsys.readouterr()
+    assert "W4 Facebook Hadoop, 1,000 flows" in printed.out
+    assert "D-TAIL blind, 4 classes" in printed.out
+    assert "pFabric: D-TAIL blind below LAS, tail_mean" in printed.out
+    assert "sudo sinemora-guard on --interface eth0 --rate 10gbit --mode " in printed.out
+    assert "evaluation 5 of 5" in printed.err
+
+
+def test_own_sizes_are_read_and_the_study_written_as_json(run, tmp_path: Path) -> None:
+    file = tmp_path / "sizes.csv"
+    file.write_text("bytes,count\n500,9\n90000,1\n")
+    study = json.loads(run(*FEW, "--sizes", str(file), "--alpha", "1.5", "--json"))
+    assert (study["workload"], study["outcomes"][-1]["alpha"], study["searches"]) == ("own", 1.5, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--load", "2"], "--load: Must be at most 0.95."),
+        (["--sizes", "nowhere.csv"], "nowhere.csv cannot be read"),
+        (["--workload", "w5", "--flows", "1000000"], "ask for fewer flows"),
+        (["--policy", "edf"], "'fcfs', 'ps', 'las'"),
+    ],
+)
+def test_what_is_not_understood_is_named(arguments: list[str], words: str, run) -> None:
+    assert words in run("tail-lab", *arguments, code=2)
+
+
+def test_a_study_that_an_earlier_version_stored_with_other_fields_is_read() -> None:
+    examples = json.loads(files("sinemora.contract").joinpath("examples/advisors.json").read_text("utf-8"))
+    study = examples["read_tail_study"]["responses"]["200"]["application/json"]
+    study["topology"] = "single_link"
+    for outcome in study["outcomes"]:
+        del outcome["egress_guard"]
+        outcome["packets"] = None
+    read = TailStudyRead.model_validate(study)
+    assert {outcome.egress_guard for outcome in read.outcomes} == {None}

@@ -14,7 +14,7 @@ Calibrated, not validated: `waits` = 8 was chosen because it gives both values o
 the scale of heavy tails because it puts them between the other two shapes. Agreement with these statements is therefore
 no evidence for the model. Validated by a fresh run: six synchronous workers of `sinemora profile training`, nine
 conditions of three shapes, of which `waits` = 8 predicts q within 0.05, 0.019 on average, and `waits` = 3 misses by
-up to 0.16 (tests/labs/profiler/test_waits.py). The nearest `waits` of each shape were 7.0 to 7.3. Other numbers of
+up to 0.16 (tests/labs/profiler/test_variation.py). The nearest `waits` of each shape were 7.0 to 7.3. Other numbers of
 workers and closed loops are not validated: the excess is assumed correct within one half either way, which gives the
 band of q.
 """
