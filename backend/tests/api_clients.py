@@ -46,15 +46,12 @@ class Caller:
         return self.http.request(method, path, headers=headers, **options)
 
     def get(self, path: str, **options: Any) -> Response:
-        """GET."""
         return self.request("GET", path, **options)
 
     def post(self, path: str, **options: Any) -> Response:
-        """POST."""
         return self.request("POST", path, **options)
 
     def put(self, path: str, **options: Any) -> Response:
-        """PUT."""
         return self.request("PUT", path, **options)
 
     def patch(self, path: str, **options: Any) -> Response:
@@ -63,7 +60,6 @@ class Caller:
         return self.request("PATCH", path, **options)
 
     def delete(self, path: str, **options: Any) -> Response:
-        """DELETE."""
         return self.request("DELETE", path, **options)
 
     def created(self, path: str, body: dict[str, Any]) -> dict[str, Any]:

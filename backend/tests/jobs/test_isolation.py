@@ -21,14 +21,8 @@ WORKER = os.getpid()
 
 
 def wait_for_note(owner: Member, job_id: object) -> str:
-    notes: list[str] = []
-
-    def noted() -> bool:
-        notes.append(found(owner, job_id)["note"])
-        return bool(notes[-1])
-
-    until(noted, "a note of the job")
-    return notes[-1]
+    until(lambda: found(owner, job_id)["note"], "a note of the job")
+    return str(found(owner, job_id)["note"])
 
 
 @pytest.mark.parametrize("queue", [Queue.bulk, Queue.solve])

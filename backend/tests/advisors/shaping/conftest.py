@@ -18,7 +18,7 @@ _CLONE_NEWNET = 0x40000000
 
 
 @pytest.fixture(scope="session")
-def connected() -> Iterator[Row]:
+def namespaces() -> Iterator[Row]:
     """Three namespaces in a row, and a receiver of bursts in the last."""
     if (reason := missing()) is not None:
         pytest.skip(reason)
@@ -27,11 +27,11 @@ def connected() -> Iterator[Row]:
 
 
 @pytest.fixture
-def path(connected: Row) -> Row:
+def path(namespaces: Row) -> Row:
     """The row without what an earlier test shaped."""
-    connected.shape()
-    connected.shape_entry()
-    return connected
+    namespaces.shape()
+    namespaces.shape_entry()
+    return namespaces
 
 
 @contextmanager

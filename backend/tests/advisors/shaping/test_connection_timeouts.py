@@ -7,7 +7,6 @@ import pytest
 from sinemora.advisors.shaping.core.connections import judged
 from tests.api_clients import Member, MeshWorld
 from tests.measurements.reports import connections_of, sent, window_start
-from tests.terminal import commands, listening
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ def test_the_evidence_has_the_mean_wait_and_the_share():
     assert (judged(0, 0, 0, 0, 0).stall_ms, judged(0, 0, 0, 0, 0).share) == (None, None)
 
 
-def test_timeouts_by_peer(owner: Member, make_mesh: Any, capsys: pytest.CaptureFixture[str]):
+def test_timeouts_by_peer(owner: Member, make_mesh: Any, online: Any):
     mesh: MeshWorld = make_mesh(owner, 2)
     path = f"/v1/meshes/{mesh.id}/connection-timeouts"
     agent, peer = mesh.agents
@@ -41,6 +40,5 @@ def test_timeouts_by_peer(owner: Member, make_mesh: Any, capsys: pytest.CaptureF
     assert (second["peer_vm_id"], second["peer_vm_name"], second["found"]) == (None, None, False)
     found = [one for one in owner.get("/v1/overview/findings").json() if one["advisor"] == "shaping"]
     assert [one["about"] for one in found] == [f"{first['vm_name']} → {first['peer_vm_name']}"]
-    with listening(owner) as client:
-        printed = commands(capsys, client)("advise", "connection-timeouts", "--mesh", mesh.name)
+    printed = online("advise", "connection-timeouts", "--mesh", mesh.name)
     assert "5 timeouts, 5 of 195 to 235 ms; 10 of 1000 segments sent again" in printed

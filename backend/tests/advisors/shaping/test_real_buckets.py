@@ -9,24 +9,20 @@ from sinemora.advisors.shaping import burst
 from sinemora.advisors.shaping.core.bucket import Bucket, Mechanism, combined, detect
 from tests.advisors.shaping.row import RECEIVER, Row
 from tests.api_clients import Member, MeshWorld
-from tests.terminal import commands, listening
 
 RATE, DEPTH = 1e6, 2e5
 """Bytes/s and bytes of the lower bucket."""
 
 
-def test_a_dual_bucket_is_detected_and_saved_for_a_vm(
-    from_sender: Row, owner: Member, make_mesh: Any, capsys: pytest.CaptureFixture[str]
-):
+def test_a_dual_bucket_is_detected_and_saved_for_a_vm(from_sender: Row, owner: Member, make_mesh: Any, online: Any):
     path = from_sender
     mesh: MeshWorld = make_mesh(owner, 2)
     vm_id = mesh.agents[0].vm_id
     name = owner.get(f"/v1/vms/{vm_id}").json()["name"]
     path.shape_entry("tbf", "rate", f"{32 * RATE:.0f}bit", "burst", "40000", "limit", "3000")
     path.shape("tbf", "rate", f"{8 * RATE:.0f}bit", "burst", f"{DEPTH:.0f}", "limit", "3000")
-    with listening(owner) as client:
-        sent = ("--rate-mbit", "96", "--packets", "1500", "--rest-s", "0.6", "--use-mbit", "16")
-        printed = commands(capsys, client)("advise", "shaping", RECEIVER, *sent, "--save", name)
+    sent = ("--rate-mbit", "96", "--packets", "1500", "--rest-s", "0.6", "--use-mbit", "16")
+    printed = online("advise", "shaping", RECEIVER, *sent, "--save", name)
     assert "upper limit" in printed
     assert f"Saved as the token bucket of {name}" in printed
     saved = owner.get(f"/v1/vms/{vm_id}/token-bucket").json()
@@ -55,10 +51,8 @@ def test_rate_depth_and_mechanism_are_detected(from_sender: Row, queue: int, mec
 
 
 def test_an_unknown_vm_is_refused_before_any_burst(
-    owner: Member, make_mesh: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    owner: Member, make_mesh: Any, online: Any, monkeypatch: pytest.MonkeyPatch
 ):
     make_mesh(owner, 2)
     monkeypatch.setattr(burst, "send", lambda *_: pytest.fail("a burst was sent"))
-    with listening(owner) as client:
-        refused = commands(capsys, client)("advise", "shaping", "h", "--save", "none", code=1)
-    assert "Unknown VM: none" in refused
+    assert "Unknown VM: none" in online("advise", "shaping", "h", "--save", "none", code=1)

@@ -15,7 +15,6 @@ from sinemora.advisors.shaping.service import treatment_of
 from tests.advisors.shaping.queues import FULL, classes, one_queue
 from tests.advisors.shaping.row import RECEIVER, Row
 from tests.api_clients import Member
-from tests.terminal import commands, listening
 
 
 def mixed(
@@ -75,14 +74,11 @@ def test_marks_that_arrive_changed_and_too_few_packets():
     assert by_class(short).verdict is TreatmentVerdict.TOO_FEW
 
 
-def test_small_packets_pass_a_real_bucket_that_drops(
-    from_sender: Row, owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_small_packets_pass_a_real_bucket_that_drops(from_sender: Row, owner: Member, tmp_path: Path, online: Any):
     from_sender.shape("tbf", "rate", "8mbit", "burst", "20000", "limit", "3000")
     file = tmp_path / "mixed.json"
-    with listening(owner) as client:
-        sent = ("--rate-mbit", "24", "--packets", "2000", "--output", str(file), "--json")
-        found = json.loads(commands(capsys, client)("advise", "packet-treatment", RECEIVER, *sent))
+    sent = ("--rate-mbit", "24", "--packets", "2000", "--output", str(file), "--json")
+    found = json.loads(online("advise", "packet-treatment", RECEIVER, *sent))
     assert found["by_size"]["verdict"] == "different"
     # A token bucket knows no classes, and the marks arrive.
     assert found["by_class"]["verdict"] == "same"

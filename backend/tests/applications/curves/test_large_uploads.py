@@ -7,14 +7,13 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from json import dumps, loads
 from pathlib import Path
 
 import pytest
 
-from tests.api_clients import Member
+from tests.api_clients import Caller, Member, key_of
 from tests.operations.gateway.processes import HTTP, api_process
 from tests.waits import WAIT_MOST_S
 
@@ -35,15 +34,11 @@ def port(servers: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield int(server.url.rpartition(":")[2])
 
 
-def key_of(owner: Member) -> str:
-    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    body = {"name": "uploads", "scopes": ["read", "write"], "expires_at": tomorrow}
-    return str(owner.created("/v1/api-keys", body)["secret"])
-
-
-def sent(port: int, key: str, body: bytes, kind: str = "text/csv", chunked: bool = False) -> tuple[int, dict, float]:
+def sent(
+    port: int, caller: Caller, body: bytes, kind: str = "text/csv", chunked: bool = False
+) -> tuple[int, dict, float]:
     """Return status, response and seconds of an upload."""
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": kind}
+    headers = caller.headers | {"Content-Type": kind}
     connection = HTTPConnection("127.0.0.1", port, timeout=WAIT_MOST_S)
     started = time.monotonic()
     content = (body[at : at + 65536] for at in range(0, len(body), 65536)) if chunked else body
@@ -101,8 +96,8 @@ def processor_s(port: int) -> float:
 def test_a_million_rows_of_two_users_at_once_are_refused(
     owner: Member, other_owner: Member, port: int, body: bytes, kind: str, chunked: bool, status: int, words: str
 ):
-    keys = [key_of(owner), key_of(other_owner)]
-    sent(port, keys[0], b"added_us,rate\n0,9\n", "text/csv")  # what the first request loads
+    callers = [key_of(member, "read", "write") for member in (owner, other_owner)]
+    sent(port, callers[0], b"added_us,rate\n0,9\n", "text/csv")  # what the first request loads
     forget_peak(port)
     before, took_before_s = rss_mib(port), processor_s(port)
     assert before > 0
@@ -118,7 +113,7 @@ def test_a_million_rows_of_two_users_at_once_are_refused(
 
     with ThreadPoolExecutor() as pool:
         asking = pool.submit(ask)
-        results = list(pool.map(lambda key: sent(port, key, body, kind, chunked), keys))
+        results = list(pool.map(lambda caller: sent(port, caller, body, kind, chunked), callers))
         took_s = processor_s(port) - took_before_s
         ended.set()
         asking.result()
@@ -130,5 +125,5 @@ def test_a_million_rows_of_two_users_at_once_are_refused(
     # Others are answered meanwhile, in processor time: on a busy machine the server waits for its turn as they do.
     share = took_s / max(seconds for *_, seconds in results)
     assert max(slowest) * min(share, 1) < SECONDS_MOST / 3
-    for key in keys:  # the same process still fits small tables
-        assert sent(port, key, b"added_us,rate\n0,9\n50,8\n100,7\n200,5\n")[0] == 201
+    for caller in callers:  # the same process still fits small tables
+        assert sent(port, caller, b"added_us,rate\n0,9\n50,8\n100,7\n200,5\n")[0] == 201
