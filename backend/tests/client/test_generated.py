@@ -1,4 +1,4 @@
-"""The generated part of the client is that of the contract, and the package is complete."""
+"""The client's package: generated from the contract, complete, and its command line runs without the server."""
 
 import inspect
 import json
@@ -7,8 +7,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from generator.files import CLIENT, CONTRACT, write_client
-from sinemora_client import Client
+from sinemora import kit
+from sinemora.measurements.query.requests import REQUESTS
+from sinemora_client import Client, commands
+from sinemora_client.commands.measurements import QUERIES
 
 
 def test_a_tag_that_is_gone_leaves_no_module_and_nothing_is_written_twice(tmp_path: Path):
@@ -56,3 +61,34 @@ def test_the_wheel_has_types_and_needs_nothing_of_the_product(tmp_path: Path):
         [sys.executable, "-c", code], env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+# Imports each command as in an environment that has the client's own dependencies alone.
+_ALONE = """
+import sys
+for name in ("sinemora", "pydantic", "numpy", "sqlalchemy", "fastapi", "cryptography"):
+    sys.modules[name] = None
+from importlib import import_module
+from sinemora_client import cli
+for module, _ in cli.COMMANDS.values():
+    import_module(module)
+sys.argv = ["sinemora", *sys.argv[1:]]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("command", [["--help"], ["incidents", "list", "--help"]])
+def test_every_command_of_the_client_runs_without_the_server(command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _ALONE, *command], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "incidents" in done.stdout
+
+
+def test_both_sides_write_figures_alike_and_know_the_same_queries() -> None:
+    for name in ("delays.py", "percent.py"):
+        assert (Path(kit.__path__[0]) / name).read_text("utf-8") == (Path(commands.__path__[0]) / name).read_text(
+            "utf-8"
+        )
+    assert set(QUERIES) == set(REQUESTS)

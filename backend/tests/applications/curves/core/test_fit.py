@@ -1,4 +1,4 @@
-"""Fitting: lawful whatever comes in, close to the truth behind noisy samples, and honest about how close."""
+"""Fitting: lawful whatever comes in, close to the truth behind noisy samples, without rows that do not belong."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,8 @@ from sinemora.applications.curves.core.fit import FAMILIES, fit
 from sinemora.applications.curves.core.formulas import cubic_coefficients
 from sinemora.applications.curves.core.library import published
 from sinemora.applications.curves.core.observations import ObservationError, normalise
-from tests.seeds import examples
+from sinemora.applications.curves.core.outliers import demand_fall, outliers_of
+from tests.seeds import examples, seeds
 
 FORMULAS = ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist")
 ALL = (
@@ -208,3 +209,60 @@ def test_residuals_are_what_the_plot_needs():
     assert fitted.residuals == pytest.approx(samples.performance - fitted.fitted)
     assert np.std(fitted.standardised) == pytest.approx(1, abs=0.35)
     assert fitted.noise == pytest.approx(0.03, rel=0.6)
+
+
+STEPS = np.linspace(0, 1000, 20)
+
+
+def sweep(truth, noise=0.03, seed=1, **wrong):
+    """Rows of a curve with noise; `wrong` is the factor of rows by their position: r5=10."""
+    rng = np.random.default_rng(seed)
+    y = truth(STEPS) * (1 + noise * rng.standard_normal(STEPS.size))
+    for name, factor in wrong.items():
+        y[int(name[1:])] *= factor
+    return normalise(STEPS, y)
+
+
+# A tenth of little is within the noise of a steep fall: the row at 842 µs is too high only.
+@pytest.mark.parametrize(("at", "factor"), [(3, 10), (3, 0.1), (9, 10), (9, 0.1), (16, 10)])
+def test_one_wrong_row_is_named_and_changes_little(at, factor):
+    truth = published("memcached-server").curve
+    found = fit(sweep(truth, **{f"r{at}": factor}))
+    (warning,) = [warning for warning in found.warnings if warning.code == "outlier"]
+    assert f"{STEPS[at]:.0f} µs" in warning.message
+    assert found.samples.added_us.size == STEPS.size - 1
+    assert np.sqrt(np.mean((found.curve(STEPS) - truth(STEPS)) ** 2)) < 0.05
+
+
+@pytest.mark.parametrize("tau", [15, 60, 100, 300, 1000])
+@pytest.mark.parametrize("noise", [0, 0.03])
+def test_steep_falls_have_no_outliers_and_a_small_error(tau, noise):
+    def truth(x):
+        return np.exp(-x / tau)
+
+    found = fit(sweep(truth, noise))
+    assert not outliers_of(sweep(truth, noise)).size
+    grid = np.linspace(0, 1000, 201)
+    assert np.sqrt(np.mean((found.curve(grid) - truth(grid)) ** 2)) < 0.05
+
+
+@pytest.mark.parametrize("seed", seeds(range(10)))
+def test_noise_alone_has_no_outliers(seed):
+    for noise in (0.01, 0.15):
+        assert not outliers_of(sweep(published("dns").curve, noise, seed)).size
+
+
+def test_performance_that_rises_is_refused_with_the_likely_reason():
+    with pytest.raises(ObservationError, match=r"rises with latency by \d+ %; for durations name the column duration"):
+        demand_fall(sweep(lambda x: 1 + x / 1000, 0.01))
+
+
+def test_rises_within_noise_are_no_reason_to_refuse():
+    demand_fall(sweep(lambda x: np.ones_like(x), 0.1))
+    demand_fall(sweep(lambda x: np.where(x > 0, 1.0, 0.6), 0.02))  # a baseline without enough load is another fault
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(1e-3, "milliseconds"), (1e3, "nanoseconds")])
+def test_latencies_in_another_unit_are_doubted(factor, unit):
+    found = fit(normalise(STEPS * factor, published("memcached-server").curve(STEPS)))
+    assert [unit in warning.message for warning in found.warnings if warning.code == "unit"] == [True]
