@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from sinemora.fleet.meshes.plan import is_client
 from sinemora.fleet.meshes.service import mesh_state, zone_runs
-from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import frames, inserts
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
@@ -13,7 +12,7 @@ from sinemora.measurements.store.tiers import Tier, floor
 from tests.api_clients import MeshWorld
 from tests.measurements.reports import AgentWindow, sent_together, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
-from tests.statements import execute
+from tests.statements import call, execute
 
 USUAL_NS = 200_000
 RISE_NS = 400_000
@@ -50,21 +49,6 @@ def rise(mesh: MeshWorld, source: int, target: int, by_ns: int = RISE_NS) -> Cha
     return {(target, source): simple(USUAL_NS, USUAL_NS + by_ns)}
 
 
-def keep_hour(
-    mesh: MeshWorld,
-    at: datetime,
-    delay_ns: int = USUAL_NS,
-    without: int | None = None,
-    tier: Tier = Tier.HOUR,
-    changed: Changes | None = None,
-) -> None:
-    """Store an hour (or a step of another tier) of all paths and zone pairs.
-
-    `without` a VM, `changed` paths between VMs; both by position.
-    """
-    keep_steps(mesh, {at: changed or {}}, delay_ns, without, tier)
-
-
 def keep_steps(
     mesh: MeshWorld,
     changes: Mapping[datetime, Changes],
@@ -72,11 +56,10 @@ def keep_steps(
     without: int | None = None,
     tier: Tier = Tier.HOUR,
 ) -> None:
-    """Store several steps, each by its time with the paths that changed, as `keep_hour` stores one."""
+    """Store steps of all paths and zone pairs: changed paths by the start of the step; no path of VM `without`."""
     vms = [agent.vm_key for n, agent in enumerate(mesh.agents) if n != without]
-    with tenant_session(mesh.owner.tenant_id) as session:
-        state = mesh_state(session, mesh.id)
-        zones = frames.zone_keys(session, [run.id for run in zone_runs(state)]).tolist()
+    state = call(mesh_state, mesh.id, tenant=mesh.owner.tenant_id)
+    zones = call(frames.zone_keys, [run.id for run in zone_runs(state)], tenant=mesh.owner.tenant_id).tolist()
     between = [
         RawWindow(zone, {other: simple(delay_ns) for other in zones[place:]}) for place, zone in enumerate(zones)
     ]
@@ -102,10 +85,8 @@ def keep_steps(
         zone_rows += rows_of(at, between)
     for day in {at.date() for at in changes}:
         execute("SELECT make_measurement_partitions(:day, :day)", {"day": day})
-    # Citus refuses the system role what the owner has changed in the same transaction.
-    with system_session() as session:
-        for store, rows in ((inserts.store_merged, pair_rows), (inserts.store_merged_zones, zone_rows)):
-            store(session, tier, rows, {}, RosterKeys())
+    call(inserts.store_merged, tier, pair_rows, {}, RosterKeys())
+    call(inserts.store_merged_zones, tier, zone_rows, {}, RosterKeys())
 
 
 def hour_of(start: int) -> datetime:

@@ -77,16 +77,15 @@ def silent(sent: int = 8) -> Raw:
     return Raw(sent=(sent, -1, sent), lost=(sent, -1, sent))
 
 
+def stored_of(part: Frame, started_at_s: int = 0) -> StoredFrame:
+    """Return a frame of at most 256 targets as it is stored."""
+    blobs = frame.encode_stats(part.stats), frame.encode_sketches(part.sketches, part.stats)
+    return StoredFrame(part.vm_key, started_at_s, 10, part.targets, *blobs)
+
+
 def merged_of(frames: list[Frame]) -> Piece:
-    """Return the pairs of frames of at most 256 targets, merged as stored frames are."""
-    blocks = [
-        StoredFrame(
-            part.vm_key, 0, 10, part.targets, frame.encode_stats(part.stats),
-            frame.encode_sketches(part.sketches, part.stats),
-        )
-        for part in frames
-    ]  # fmt: skip
-    return merge.merge_blocks(blocks, (), unpacking.DIRECTIONS, words_too=True)
+    """Return the pairs of frames, merged as stored frames are."""
+    return merge.merge_blocks(list(map(stored_of, frames)), (), unpacking.DIRECTIONS, words_too=True)
 
 
 def frames_of(piece: Piece) -> list[Frame]:

@@ -14,7 +14,7 @@ from sinemora.measurements.store.tiers import Tier, floor
 from tests.alerts.conftest import Watched, egress, watched  # noqa: F401 (a fixture)
 from tests.api_clients import Member, body_of
 from tests.measurements.reports import sent, traffic_of, window_start
-from tests.measurements.usual import keep_hour, measure
+from tests.measurements.usual import keep_steps, measure
 from tests.measurements.worlds import simple
 
 
@@ -60,7 +60,7 @@ def test_shares_of_vms_are_read_once(is_young: bool, owner: Member, make_mesh):
         measure(mesh, window_start(), far)
     else:
         for ago in range(1, 5):
-            keep_hour(mesh, quarter - timedelta(minutes=15 * ago), tier=Tier.QUARTER, changed=far)
+            keep_steps(mesh, {quarter - timedelta(minutes=15 * ago): far}, tier=Tier.QUARTER)
     read: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:

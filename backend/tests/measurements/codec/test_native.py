@@ -18,7 +18,7 @@ from sinemora.measurements.ingest.agent_pb2 import Report
 from sinemora.measurements.ingest.payload import PROTOBUF
 from sinemora.measurements.ingest.validation import read
 from tests.measurements.reports import GOLDEN, add_window, arrived, golden, report_of, windows_of
-from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
+from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple, stored_of
 from tests.seeds import seeds
 
 
@@ -69,25 +69,13 @@ def frames(rng: np.random.Generator, size: int) -> list[Frame]:
             flows = np.zeros((3, 2, int(widths.sum())), np.int32)
             flows[frame.FLOW_COUNT] = counts
             flows[frame.FLOW_MIN :] = 1_000 * (flows[frame.FLOW_COUNT] > 0)
-            result = Frame(
-                result.vm_key, result.targets, frame.Stats(*astuple_of(result.stats)[:4], flows), result.sketches
-            )
+            result = replace(result, stats=replace(result.stats, by_flow=flows))
         collected.append(result)
     return collected
 
 
-def astuple_of(stats: frame.Stats) -> tuple:
-    return stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow
-
-
 def stored(parts: list[Frame], rng: np.random.Generator) -> list[StoredFrame]:
-    return [
-        StoredFrame(
-            part.vm_key, int(rng.integers(0, 4)) * 10, 10, part.targets, frame.encode_stats(part.stats),
-            frame.encode_sketches(part.sketches, part.stats),
-        )
-        for part in parts
-    ]  # fmt: skip
+    return [stored_of(part, int(rng.integers(0, 4)) * 10) for part in parts]
 
 
 def corrections(rng: np.random.Generator) -> list[Corrections]:
@@ -224,8 +212,7 @@ def test_frames_of_many_blocks_are_packed_block_by_block(flows):
     whole = frame_of(RawWindow(1, {key: raw(rng) for key in range(2, 602)}))
     widths = np.resize(np.array(flows, np.uint16), whole.targets.size)
     by_flow = rng.integers(0, 90_000, (3, 2, int(frame.widths_of(widths).sum()))).astype(np.int32)
-    stats = frame.Stats(*astuple_of(whole.stats)[:2], widths, whole.stats.asymmetry_source, by_flow)
-    whole = Frame(1, whole.targets, stats, whole.sketches)
+    whole = replace(whole, stats=replace(whole.stats, flows=widths, by_flow=by_flow))
     packed = whole.encoded()
     alone = [
         [frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats)]

@@ -1,5 +1,3 @@
-"""Traces measured elsewhere, read, stored and asked about."""
-
 import io
 import time
 from uuid import UUID

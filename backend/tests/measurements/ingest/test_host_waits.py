@@ -1,32 +1,30 @@
 """Waits on VMs in reports: stored once next to the traffic, not available is not 0."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from sinemora.kit.db import tenant_session
 from sinemora.measurements.store import host_waits, traffic
 from tests.api_clients import MeshWorld, body_of
 from tests.measurements.matrices import span
 from tests.measurements.reports import add_traffic, golden, host_of, sent, traffic_of, window_start, window_starts
+from tests.statements import call
 
 pytestmark = pytest.mark.agents(2)
 
 HOUR = timedelta(hours=1)
 
 
+def read(mesh: MeshWorld, function: Callable[..., Any], keys: Any, number: int = 10) -> Any:
+    """Return what a function reads of VMs in the hours before and after now."""
+    now = datetime.now(UTC)
+    return call(function, keys, now - HOUR, now + HOUR, number, tenant=mesh.owner.tenant_id)
+
+
 def steps(mesh: MeshWorld) -> list[host_waits.HostStep]:
-    now = datetime.now(UTC)
-    keys = [agent.vm_key for agent in mesh.agents]
-    with tenant_session(mesh.owner.tenant_id) as session:
-        return host_waits.steps(session, keys, now - HOUR, now + HOUR, 10)
-
-
-def bytes_sent(mesh: MeshWorld) -> list[int]:
-    now = datetime.now(UTC)
-    with tenant_session(mesh.owner.tenant_id) as session:
-        found = traffic.steps(session, mesh.agents[0].vm_key, now - HOUR, now + HOUR, 10)
-    return [step.bytes_sent for step in found]
+    return read(mesh, host_waits.steps, [agent.vm_key for agent in mesh.agents])
 
 
 def test_the_golden_report_of_the_agent_is_read_once_and_what_is_absent_stays_unknown(mesh: MeshWorld):
@@ -57,7 +55,8 @@ def test_waits_and_traffic_of_a_window_share_a_row_in_any_order(mesh: MeshWorld,
         for report in (waits, counted) if order == "waits first" else (counted, waits):
             sent(mesh.agents[0], report)
     assert [step.waits["wake"][3] for step in steps(mesh)] == [5_000, 7_000]
-    assert bytes_sent(mesh) == [1_000]  # A window of waits alone is no traffic of 0.
+    found = read(mesh, traffic.steps, mesh.agents[0].vm_key)
+    assert [step.bytes_sent for step in found] == [1_000]  # A window of waits alone is no traffic of 0.
 
 
 def test_stalls_are_moments_of_the_backends_time(mesh: MeshWorld):
@@ -66,9 +65,7 @@ def test_stalls_are_moments_of_the_backends_time(mesh: MeshWorld):
     report.host[0].stall_at_us.extend([-3_000_000, 250_000])
     report.host[0].stall_us.extend([4_000_000, 60_000])
     sent(mesh.agents[0], report)
-    now = datetime.now(UTC)
-    with tenant_session(mesh.owner.tenant_id) as session:
-        found = host_waits.stalls(session, [mesh.agents[0].vm_key], now - HOUR, now + HOUR, 2)
+    found = read(mesh, host_waits.stalls, [mesh.agents[0].vm_key], 2)
     moments = [(stall.at_ns - at * 10**9, stall.length_ns) for stall in found]
     assert moments == [(-3 * 10**9, 4 * 10**9), (250_000_000, 60_000_000)]
 

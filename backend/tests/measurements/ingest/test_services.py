@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from sinemora.kit.db import system_session
 from sinemora.measurements.store import traffic_edges
 from tests.api_clients import MakeMesh, Member, MeshWorld
 from tests.measurements.reports import golden, sent, services_of, window_start
-from tests.statements import rows
+from tests.statements import call, rows
 
 pytestmark = pytest.mark.agents(3)
 
@@ -97,8 +96,7 @@ def test_days_are_kept_for_thirty_days_and_a_backlog_is_stored(asked: MeshWorld)
         services_of({at: [(server.vm_key, 80, False, 1, 5, 5)] for at in (week - 30, week, window_start(1, 30))}),
     )
     assert [row[7] for row in edges(asked)] == [3]
-    with system_session() as session:
-        assert traffic_edges.delete_old(session, datetime.now(UTC) + timedelta(days=24)) >= 1
+    assert call(traffic_edges.delete_old, datetime.now(UTC) + timedelta(days=24)) >= 1
     assert [row[7] for row in edges(asked)] == [1]
 
 

@@ -57,11 +57,7 @@ def test_bounds_hold_the_true_shares(data):
         paths.append((*seen_ns, error_ns))
     truth, budget = of_paths(*true_paths), split(of_paths(*paths), propagation_ns)
     base_ns = truth.minimum.delay_ns
-    true_ns = {
-        Cause.PROPAGATION: propagation_ns,
-        Cause.PROCESSING: base_ns - propagation_ns,
-        Cause.BASE: base_ns,
-    }
+    true_ns = {Cause.PROPAGATION: propagation_ns, Cause.PROCESSING: base_ns - propagation_ns, Cause.BASE: base_ns}
     for shares, whole in ((budget.p50, truth.p50), (budget.p99, truth.p99)):
         for share in shares:
             expected = true_ns.get(share.cause, whole.delay_ns - base_ns)

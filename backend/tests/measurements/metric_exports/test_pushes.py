@@ -14,6 +14,7 @@ from sinemora.measurements.metric_exports import push, queries, tasks, wire
 from tests.api_clients import Member, body_of
 from tests.measurements.matrices import cells, span
 from tests.measurements.metric_exports.conftest import Pushes
+from tests.statements import call
 
 pytestmark = pytest.mark.whole_store
 
@@ -279,8 +280,7 @@ def test_paths_have_a_limit(pushes: Pushes, monkeypatch: pytest.MonkeyPatch):
     assert "there are 6, at most 5 are sent" in pushes.read(export)["error"]
     assert pushes.server.named("sinemora_zone_loss_ratio")
     assert not pushes.server.named("sinemora_path_loss_ratio")
-    with push.tenant_session(pushes.mesh.owner.tenant_id) as session:
-        assert queries.series_of(session, UUID(export["id"]))
+    assert call(queries.series_of, UUID(export["id"]), tenant=pushes.mesh.owner.tenant_id)
 
 
 def test_a_path_of_a_mesh_that_rotates_has_the_value_of_its_period(pushes: Pushes):

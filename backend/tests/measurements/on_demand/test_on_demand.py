@@ -13,7 +13,7 @@ from sinemora.fleet.meshes import watch
 from sinemora.kit.redis import client
 from sinemora.measurements.live.publisher import STREAMS
 from sinemora.measurements.on_demand import service
-from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, body_of, code_of
+from tests.api_clients import AgentCaller, MakeMesh, Member, MeshWorld, bare_vm, body_of, code_of
 from tests.measurements.reports import report_of, sent
 from tests.measurements.worlds import simple
 from tests.statements import execute
@@ -266,7 +266,7 @@ def test_refusals_say_why(owner: Member, make_mesh: MakeMesh):
         sent(agent, report_of(world.key, {peer.vm_key: simple(50_000)}))
     refused = owner.post(URL, json=path_of(world))
     assert refused.json()["code"] == "on_demand_agent_too_old"
-    bare = owner.created("/v1/vms", {"name": "bare", "zone_id": zone_of(owner), "probe_address": "10.9.9.9"})
+    bare = bare_vm(owner, probe_address="10.9.9.9")
     owner.put(f"/v1/meshes/{world.id}/vms/{bare['id']}")
     refused = owner.post(URL, json={**path_of(world), "target_vm_id": bare["id"]})
     assert refused.json()["code"] == "on_demand_no_agent"
@@ -280,10 +280,6 @@ def test_refusals_say_why(owner: Member, make_mesh: MakeMesh):
         {"rate_hz": 8, "source_ports": 8, "reordering": True},
     ):
         assert owner.post(URL, json=path_of(world) | wrong).status_code == 422, wrong
-
-
-def zone_of(owner: Member) -> str:
-    return str(owner.get("/v1/zones").json()["items"][0]["id"])
 
 
 def test_the_relay_of_the_demonstration_takes_one_source_port(owner: Member, mesh: MeshWorld):

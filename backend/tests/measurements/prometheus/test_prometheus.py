@@ -24,6 +24,7 @@ from tests.api_clients import Caller, body_of, key_of
 from tests.measurements.matrices import cells
 from tests.measurements.reports import report_of, sent, sent_together, window_start
 from tests.measurements.worlds import simple
+from tests.statements import call
 
 pytestmark = pytest.mark.whole_store
 
@@ -106,8 +107,7 @@ def test_two_zones_of_one_name_are_two(owner, mesh, key):
 
 
 def test_a_zone_that_is_deleted_meanwhile_keeps_its_name(owner):
-    with tenant_session(owner.tenant_id) as session:
-        (zone,) = samples.zones_of(session, [Axis(id=uuid4(), name="gone")])
+    (zone,) = call(samples.zones_of, [Axis(id=uuid4(), name="gone")], tenant=owner.tenant_id)
     assert (zone.name, zone.region, zone.provider) == ("gone", "", "")
 
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.query.caches import rollup_cache
@@ -16,6 +15,7 @@ from sinemora.measurements.store import corrections
 from tests.api_clients import AgentCaller, MeshWorld
 from tests.measurements.reports import AgentWindow, report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, simple
+from tests.statements import call
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(4)]
 
@@ -63,10 +63,7 @@ def shift(mesh: MeshWorld, start_s: int, end_s: int, shift_ns: int) -> None:
     shifts = np.zeros(3, clock_corrections.SHIFTS)
     shifts["client"], shifts["target"] = mesh.agents[0].vm_key, [agent.vm_key for agent in mesh.agents[1:]]
     shifts["shift_ns"], shifts["bound_ns"] = shift_ns, 250
-    with system_session() as session:
-        corrections.store(
-            session, mesh.owner.tenant_key, mesh.key, utc(start_s), utc(end_s), np.sort(shifts), np.zeros(1)
-        )
+    call(corrections.store, mesh.owner.tenant_key, mesh.key, utc(start_s), utc(end_s), np.sort(shifts), np.zeros(1))
 
 
 def test_a_range_that_moves_is_the_same_as_one_read_for_the_first_time(mesh, start, monkeypatch):

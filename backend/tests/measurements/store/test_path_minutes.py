@@ -4,17 +4,17 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import text
 
 from sinemora.cli import main
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.store.sql_models import SqlPath
 from tests.api_clients import MeshWorld
 from tests.measurements.matrices import cells, span
 from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.store import test_zone_minutes
 from tests.measurements.store.test_zone_minutes import FIGURES
 from tests.measurements.worlds import silent, simple
+from tests.statements import execute, rows
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(4)]
 
@@ -41,16 +41,7 @@ def measured(mesh: MeshWorld, ago: int) -> int:
 
 
 def by_sql(reader: psycopg.Connection, column: str, at: int, view: str = "minutes") -> dict[tuple[str, str], Any]:
-    """Return a column of a step by source and target, where it has a value."""
-    rows = reader.execute(
-        f"SELECT source_vm, target_vm, {column} FROM sinemora_read.path_{view} WHERE time = to_timestamp(%s)", [at]
-    ).fetchall()
-    return {(source, target): value for source, target, value in rows if value is not None}
-
-
-def by_api(mesh: MeshWorld, at: int, metric: str, statistic: str) -> dict[tuple[str, str], Any]:
-    """Return the same of the matrix of VMs."""
-    return cells(mesh, metric=metric, statistic=statistic, **span(at, at + 60))
+    return test_zone_minutes.by_sql(reader, column, at, f"path_{view}")
 
 
 def test_a_minute_is_that_of_the_matrix(mesh: MeshWorld, names: list[str], reader: psycopg.Connection):
@@ -60,7 +51,8 @@ def test_a_minute_is_that_of_the_matrix(mesh: MeshWorld, names: list[str], reade
     start = measured(mesh, 4)
     chosen = {(a, b), (b, a), (a, c), (c, a), (b, d), (d, b)}
     for column, (metric, statistic) in FIGURES.items():
-        expected = {ends: value for ends, value in by_api(mesh, start, metric, statistic).items() if ends in chosen}
+        matrix = cells(mesh, metric=metric, statistic=statistic, **span(start, start + 60))
+        expected = {ends: value for ends, value in matrix.items() if ends in chosen}
         assert expected, column
         assert by_sql(reader, column, start) == pytest.approx(expected), column
     assert by_sql(reader, "loss_ratio", start)[a, c] == 1
@@ -99,10 +91,8 @@ def test_the_choice_ends_with_a_vm(mesh: MeshWorld, names: list[str], reader: ps
     assert choose(mesh, *names[:2]) == 0
     measured(mesh, 4)
     assert reader.execute("SELECT count(*) FROM sinemora_read.path_minutes").fetchone() == (2,)
-    with system_session() as session:
-        gone = {"name": names[0], "tenant": mesh.owner.tenant_id}
-        session.execute(text("DELETE FROM vms WHERE name = :name AND tenant_id = :tenant"), gone)
-        assert session.execute(text("SELECT * FROM sql_paths")).all() == []
+    execute("DELETE FROM vms WHERE id = :id", {"id": mesh.agents[0].vm_id})
+    assert rows("SELECT * FROM sql_paths") == []
     assert reader.execute("SELECT count(*) FROM sinemora_read.path_minutes").fetchone() == (0,)
 
 

@@ -3,28 +3,25 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 
-from sinemora.access.tenants.models import TenantQuota
-from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
 from sinemora.measurements.query.ranges import tiers
-from tests.statements import execute, rows
+from tests.statements import call, execute, scalars
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(2)]
 
 NOON = timedelta(hours=12)
+SEVEN_DAYS = "INSERT INTO tenant_quotas (tenant_id, minute_days) VALUES (:tenant, 7)"
 
 
 @pytest.fixture
-def days(servers):
+def days(database):
     """Midnight of a day this many days ago, for which partitions are there."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
     def ago(days: int) -> datetime:
         at = today - timedelta(days=days)
-        with servers.owner_engine.begin() as connection:
-            connection.execute(text("SELECT make_measurement_partitions(:day, :day)"), {"day": at.date()})
+        execute("SELECT make_measurement_partitions(:day, :day)", {"day": at.date()})
         return at
 
     return ago
@@ -43,8 +40,7 @@ def store(mesh, table: str, *times: datetime) -> None:
 
 
 def stored(table: str, mesh) -> list[datetime]:
-    found = rows(f"SELECT started_at FROM {table} WHERE mesh_key = :mesh ORDER BY 1", {"mesh": mesh.key})
-    return [at for (at,) in found]
+    return scalars(f"SELECT started_at FROM {table} WHERE mesh_key = :mesh ORDER BY 1", {"mesh": mesh.key})
 
 
 def keep(mesh, started_at: datetime, ended_at: datetime, reason: str = "Latency complaint") -> str:
@@ -78,8 +74,7 @@ def test_a_kept_range_is_read_at_the_tiers_that_were_there_when_it_was_made(mesh
     store(mesh, "probe_frames_1m", days(40) + NOON, days(1))
 
     def read(start: datetime, end: datetime) -> tuple[datetime, datetime, set[str]]:
-        with tenant_session(mesh.owner.tenant_id) as session:
-            first, last, parts = tiers(session, mesh.key, start, end)
+        first, last, parts = call(tiers, mesh.key, start, end, tenant=mesh.owner.tenant_id)
         return first, last, {str(part.tier) for part in parts}
 
     coarse = (start - timedelta(minutes=7), end, {"probe_frames_1m"})
@@ -101,8 +96,7 @@ def test_a_tenant_keeps_as_long_as_it_may(mesh, days, make_mesh, other_owner, ta
     for item in (mesh, other):
         store(item, table, *times)
     keep(mesh, times[0] - timedelta(minutes=5), times[0] + timedelta(minutes=5))
-    with system_session() as session:
-        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
+    execute(SEVEN_DAYS, {"tenant": mesh.owner.tenant_id})
     tasks.shorten()
     assert stored(table, mesh) == [times[0], times[2]]
     assert stored(table, other) == times

@@ -87,9 +87,4 @@ def test_two_tenants_are_merged_apart(mesh, other_owner, make_mesh):
     sent(other.agents[0], report_of(other.key, {other.agents[1].vm_key: simple(99_000)}, minute))
     tasks.roll_up()
     result = rows("SELECT tenant_key, mesh_key, vm_key FROM probe_frames_1m ORDER BY tenant_key")
-    assert [tuple(row) for row in result] == sorted(
-        [
-            (mesh.owner.tenant_key, mesh.key, mesh.agents[0].vm_key),
-            (other_owner.tenant_key, other.key, other.agents[0].vm_key),
-        ]
-    )
+    assert result == sorted((one.owner.tenant_key, one.key, one.agents[0].vm_key) for one in (mesh, other))

@@ -10,14 +10,14 @@ import pytest
 from sqlalchemy import Connection, text
 
 from sinemora import migrate
-from sinemora.access.tenants.models import TenantQuota
 from sinemora.kit import config
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.store.sql_models import VALUES
 from sinemora.operations.archives import tenant
 from tests.api_clients import Member, MeshWorld
 from tests.conftest import Servers
+from tests.measurements.store.test_retention import SEVEN_DAYS
+from tests.measurements.store.test_zone_minutes import compress
 from tests.sql_logins import compute_steps
 from tests.statements import execute
 
@@ -132,9 +132,7 @@ def test_late_and_merged_minutes_change_their_hour_and_day(
     for more in (late, merged):
         store(servers, mesh, more)
         minutes |= more
-        if timescaledb:
-            with servers.owner_engine.begin() as connection:  # late also for the columnstore
-                connection.execute(text("SELECT compress_chunk(chunk) FROM show_chunks('zone_minutes') AS chunk"))
+        compress(servers, timescaledb)  # late also for the columnstore
         compute_steps(servers, timescaledb)
         assert_shown(reader, minutes)
 
@@ -186,8 +184,7 @@ def test_a_shorter_retention_of_a_tenant_holds_for_its_hours(
     kept, gone = {NOON: minute_of(1)}, {NOON - timedelta(days=5): minute_of(2)}
     store(servers, mesh, kept | gone)
     compute_steps(servers, timescaledb)
-    with system_session() as session:
-        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
+    execute(SEVEN_DAYS, {"tenant": mesh.owner.tenant_id})
     tasks.shorten()
     compute_steps(servers, timescaledb)
     assert_shown(reader, kept)

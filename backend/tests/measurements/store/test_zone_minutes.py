@@ -8,8 +8,6 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from sinemora.access.tenants.models import TenantQuota
-from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate.corrections import SHIFTS
 from sinemora.measurements.store import corrections
@@ -17,8 +15,9 @@ from tests.api_clients import MeshWorld
 from tests.conftest import Servers
 from tests.measurements.matrices import cells, span
 from tests.measurements.reports import report_of, sent, window_start
-from tests.measurements.store.test_retention import store, stored
+from tests.measurements.store.test_retention import SEVEN_DAYS, store, stored
 from tests.measurements.worlds import silent, simple
+from tests.statements import call, execute
 
 pytestmark = [pytest.mark.whole_store, pytest.mark.agents(6)]
 
@@ -49,11 +48,11 @@ def minute(mesh: MeshWorld) -> int:
     return start
 
 
-def by_sql(reader: psycopg.Connection, column: str, at: int) -> dict[tuple[str, str], Any]:
-    """Return a column of a minute by source and target zone, where it has a value."""
-    rows = reader.execute(
-        f"SELECT source_zone, target_zone, {column} FROM sinemora_read.zone_minutes WHERE time = to_timestamp(%s)", [at]
-    ).fetchall()
+def by_sql(reader: psycopg.Connection, column: str, at: int, view: str = "zone_minutes") -> dict[tuple[str, str], Any]:
+    """Return a column of a step by source and target, where it has a value."""
+    end = "zone" if view.startswith("zone") else "vm"
+    columns = f"source_{end}, target_{end}, {column}"
+    rows = reader.execute(f"SELECT {columns} FROM sinemora_read.{view} WHERE time = to_timestamp(%s)", [at])
     return {(source, target): value for source, target, value in rows if value is not None}
 
 
@@ -85,8 +84,7 @@ def test_delays_are_corrected_as_the_api_corrects_them(mesh: MeshWorld, reader: 
     shifts = np.zeros(1, SHIFTS)
     shifts["client"], shifts["target"], shifts["shift_ns"], shifts["bound_ns"] = a, b, 20_000, 777
     held = [datetime.fromtimestamp(start + seconds, UTC) for seconds in (-60, 60)]
-    with system_session() as session:
-        corrections.store(session, mesh.owner.tenant_key, mesh.key, held[0], held[1], shifts, np.zeros(1))
+    call(corrections.store, mesh.owner.tenant_key, mesh.key, *held, shifts, np.zeros(1))
     tasks.roll_up()
     assert by_sql(reader, "clock_error_ns", start) == {("a", "b"): 777, ("b", "a"): 777}
     for column, (metric, statistic) in FIGURES.items():
@@ -120,18 +118,14 @@ def compress(servers: Servers, timescaledb: str | None) -> None:
 
 def test_retention_of_a_tenant_changes_large_chunks(mesh: MeshWorld, servers: Servers, timescaledb: str | None):
     """More rows than TimescaleDB decompresses in a transaction by default."""
-    with servers.owner_engine.begin() as connection:
-        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 20, CURRENT_DATE - 20)"))
-    with system_session() as session:
-        session.execute(
-            text(
-                "INSERT INTO zone_minutes (tenant_key, mesh_key, started_at, source_zone_key, target_zone_key,"
-                " exchanges) SELECT :tenant, :mesh, CURRENT_DATE - 20 + n * interval '1 minute', a, 1, 8"
-                " FROM generate_series(0, 1439) AS n, generate_series(1, :sources) AS a"
-            ),
-            {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "sources": 100 if timescaledb else 1},
-        )
-        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
+    execute("SELECT make_measurement_partitions(CURRENT_DATE - 20, CURRENT_DATE - 20)")
+    execute(
+        "INSERT INTO zone_minutes (tenant_key, mesh_key, started_at, source_zone_key, target_zone_key, exchanges)"
+        " SELECT :tenant, :mesh, CURRENT_DATE - 20 + n * interval '1 minute', a, 1, 8"
+        " FROM generate_series(0, 1439) AS n, generate_series(1, :sources) AS a",
+        {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "sources": 100 if timescaledb else 1},
+    )
+    execute(SEVEN_DAYS, {"tenant": mesh.owner.tenant_id})
     compress(servers, timescaledb)
     now = datetime.now(UTC)
     store(mesh, "zone_minutes", now)

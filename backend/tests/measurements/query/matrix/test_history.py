@@ -6,15 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinemora.fleet.meshes.plan import MeshState
 from sinemora.fleet.meshes.service import mesh_state
-from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import flows, frame, unpacking
 from sinemora.measurements.query.matrix import history
 from tests.api_clients import MeshWorld
 from tests.measurements.codec.test_native import frames, round_trips_of
 from tests.recommendations.measured_mesh import APART_S, WINDOWS, measured
+from tests.statements import call
 
 GOLDEN = Path(__file__).parents[2] / "codec" / "golden"
 TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
@@ -32,23 +31,16 @@ def test_values_of_slowest_flows_are_those_of_all_stats(quantile):
     assert not unpacking.slowest_values([], quantile).size
 
 
-def state_of(mesh: MeshWorld) -> MeshState:
-    with tenant_session(mesh.owner.tenant_id) as session:
-        return mesh_state(session, mesh.id)
-
-
 def seen(mesh: MeshWorld, blocks_max: int) -> history.MatrixHistory:
-    now = datetime.now(UTC)
-    with tenant_session(mesh.owner.tenant_id) as session:
-        return history.round_trips(
-            session, mesh_state(session, mesh.id), now - timedelta(minutes=15), now, Statistic.P50, blocks_max
-        )
+    now, tenant = datetime.now(UTC), mesh.owner.tenant_id
+    state = call(mesh_state, mesh.id, tenant=tenant)
+    return call(history.round_trips, state, now - timedelta(minutes=15), now, Statistic.P50, blocks_max, tenant=tenant)
 
 
 def test_each_pair_has_what_was_measured_in_every_window(mesh: MeshWorld):
     measured(mesh, TRIPS)
     result = seen(mesh, 10_000)
-    names = [member.name for member in state_of(mesh).members]
+    names = [agent.name for agent in mesh.agents]
     assert result.round_trips_ns.shape == (WINDOWS, 3, 3)
     assert set(result.window_s.tolist()) == {10}
     assert np.diff(result.started_at_s).tolist() == [APART_S] * (WINDOWS - 1)

@@ -4,27 +4,19 @@ import pytest
 
 from sinemora.fleet.meshes.plan import is_client
 from tests.api_clients import MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements import usual
+from tests.measurements.reports import window_start
+from tests.measurements.usual import USUAL_NS
 from tests.measurements.worlds import Raw, silent, simple
 
 pytestmark = pytest.mark.agents(4)
 
-DELAY_NS = 200_000
-NAMES = ("a-1", "b-1", "c-1", "a-2")
-
 
 def measure(mesh: MeshWorld, first: Raw) -> list[str]:
     """Send a window in which the first pair of the mesh has other measurements; return its names, client first."""
-    pair: list[str] = []
-    for name, agent in zip(NAMES, mesh.agents, strict=True):
-        peers = {}
-        for other, peer in zip(NAMES, mesh.agents, strict=True):
-            if peer is not agent and is_client(agent.vm_key, peer.vm_key):
-                peers[peer.vm_key] = simple(DELAY_NS) if pair else first
-                pair = pair or [name, other]
-        if peers:
-            sent(agent, report_of(mesh.key, peers, window_start()))
-    return pair
+    usual.measure(mesh, window_start(), {(0, 1): first, (1, 0): first})
+    one, other = mesh.agents[:2]
+    return [one.name, other.name] if is_client(one.vm_key, other.vm_key) else [other.name, one.name]
 
 
 def losses(mesh: MeshWorld) -> tuple[int, list[tuple[str, str, float]]]:
@@ -34,12 +26,12 @@ def losses(mesh: MeshWorld) -> tuple[int, list[tuple[str, str, float]]]:
 
 
 def test_a_path_that_loses_packets_is_listed_with_its_share(mesh):
-    client, server = measure(mesh, simple(DELAY_NS, count=6, lost=4))
+    client, server = measure(mesh, simple(USUAL_NS, count=6, lost=4))
     assert losses(mesh) == (1, [(client, server, pytest.approx(0.4))])
 
 
 def test_one_lost_packet_is_no_loss_worth_a_row(mesh):
-    measure(mesh, simple(DELAY_NS, count=9, lost=1))
+    measure(mesh, simple(USUAL_NS, count=9, lost=1))
     assert losses(mesh) == (0, [])
 
 

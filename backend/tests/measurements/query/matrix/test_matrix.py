@@ -10,7 +10,7 @@ import zstandard
 
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import llq16
-from tests.api_clients import AgentCaller, MeshWorld, code_of
+from tests.api_clients import AgentCaller, MeshWorld, bare_vm, code_of
 from tests.measurements.matrices import iso_z, span
 from tests.measurements.reports import report_of, sent, sent_together, whole_mesh, window_start
 from tests.measurements.worlds import Raw, silent, simple
@@ -118,27 +118,31 @@ def check_binary(mesh: MeshWorld, started: int, metric: str, statistic: str) -> 
             assert code == 1 + llq16.bins_of(value)
 
 
+def states_of(mesh: MeshWorld) -> dict[tuple[int, int], tuple[str, bool]]:
+    """Return the states of paths by the keys of their VMs, and whether they have no value."""
+    keys, result = keys_in_order(mesh), mesh.read("matrix")
+    return {
+        (source, target): (result["states"][i][j], result["values"][i][j] is None)
+        for i, source in enumerate(keys)
+        for j, target in enumerate(keys)
+    }
+
+
 def test_states_tell_why_there_is_no_value(owner, make_mesh):
     mesh = make_mesh(owner, 5)
     a, b, c, d, e = (agent.vm_key for agent in mesh.agents)
     sent(mesh.agents[0], report_of(mesh.key, {b: simple(50_000), c: silent()}))
     sent(mesh.agents[1], report_of(mesh.key, {d: simple(60_000)}, window_start(30)))
     owner.post(f"/v1/agents/{mesh.agents[4].agent_id}/revoke")
-    keys = keys_in_order(mesh)
-    result = mesh.read("matrix")
-
-    def cell(source: int, target: int):
-        i, j = keys.index(source), keys.index(target)
-        return result["states"][i][j], result["values"][i][j] is None
-
-    assert cell(a, b) == ("measured", False)
-    assert cell(b, a) == ("measured", False)
-    assert cell(a, c) == ("lost", True)
-    assert cell(c, a) == ("lost", True)
-    assert cell(b, d) == ("stale", False)
-    assert cell(c, d) == ("no_data", True)
-    assert cell(a, e) == ("not_planned", True)
-    assert cell(a, a) == ("not_planned", True)
+    states = states_of(mesh)
+    assert states[a, b] == ("measured", False)
+    assert states[b, a] == ("measured", False)
+    assert states[a, c] == ("lost", True)
+    assert states[c, a] == ("lost", True)
+    assert states[b, d] == ("stale", False)
+    assert states[c, d] == ("no_data", True)
+    assert states[a, e] == ("not_planned", True)
+    assert states[a, a] == ("not_planned", True)
 
 
 def test_a_mesh_without_data_or_members_has_a_matrix(owner, make_mesh):
@@ -335,9 +339,7 @@ def check_states_of_unserved(mesh, client, master):
 
 def test_a_path_without_service_names_the_reason_until_it_is_measured(owner, make_mesh):
     mesh = make_mesh(owner, 2)
-    body = {"name": "clock-1", "responder": "ieee1588", "probe_address": "10.0.0.9", "ptp_domain": 24}
-    zone = owner.get("/v1/zones").json()["items"][0]
-    master = owner.created("/v1/vms", body | {"zone_id": zone["id"]})
+    master = bare_vm(owner, "clock-1", responder="ieee1588", probe_address="10.0.0.9", ptp_domain=24)
     assert owner.put(f"/v1/meshes/{mesh.id}/vms/{master['id']}").is_success
     agent = mesh.agents[0]
 
@@ -413,8 +415,6 @@ def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
     year = {"from": (now - timedelta(days=365)).isoformat(), "to": now.isoformat()}
     assert mesh.owner.get(url, params=year).json()["resolution_s"] == 86_400
     assert code_of(mesh.owner.get(url, params=year | {"resolution": "1m"})) == (409, "range_too_large")
-    for never in ("0001-01-01T00:30:00Z", "9999-12-31T23:59:59Z"):
-        assert code_of(mesh.owner.get(url, params={"to": never})) == (422, "range_invalid")
 
 
 def test_windows_shorter_than_a_step_are_merged(mesh):
@@ -434,18 +434,13 @@ def test_a_mesh_that_rotates_shows_the_values_of_its_whole_period(owner, make_me
     sent(mesh.agents[0], report_of(mesh.key, {c: simple(60_000)}, window_start(5)))
     sent(mesh.agents[0], report_of(mesh.key, {d: simple(70_000)}, window_start(2)))
     sent(mesh.agents[1], report_of(mesh.key, {c: simple(80_000)}, window_start(40)))
+    states = states_of(mesh)
+    assert states[a, b] == states[b, a] == ("earlier", False)
+    assert states[a, c] == ("earlier", False)
+    assert states[a, d] == ("measured", False)
+    assert states[b, c] == ("stale", False)
+    assert states[b, d] == ("no_data", True)
     keys = keys_in_order(mesh)
-    result = mesh.read("matrix")
-
-    def cell(source: int, target: int):
-        i, j = keys.index(source), keys.index(target)
-        return result["states"][i][j], result["values"][i][j] is None
-
-    assert cell(a, b) == cell(b, a) == ("earlier", False)
-    assert cell(a, c) == ("earlier", False)
-    assert cell(a, d) == ("measured", False)
-    assert cell(b, c) == ("stale", False)
-    assert cell(b, d) == ("no_data", True)
     i, j = keys.index(a), keys.index(b)
     assert mesh.octets()[24 + 2 * 16 + 4 * i + j] == 6
     assert mesh.read(mesh.path())["state"] == "earlier"
@@ -454,6 +449,6 @@ def test_a_mesh_that_rotates_shows_the_values_of_its_whole_period(owner, make_me
     assert mesh.read("matrix", metric="deviation")["states"][i][j] in ("earlier", "no_baseline")
     # A new window of the pair is seen at once.
     sent(mesh.agents[0], report_of(mesh.key, {b: simple(55_000)}, window_start()))
-    result = mesh.read("matrix")
-    assert cell(a, b) == ("measured", False)
-    assert cell(a, d) == ("measured", False)
+    states = states_of(mesh)
+    assert states[a, b] == ("measured", False)
+    assert states[a, d] == ("measured", False)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from sinemora.fleet.meshes.plan import is_client
 from tests.api_clients import MeshWorld, bare_vm, body_of
+from tests.measurements import usual
 from tests.measurements.matrices import span
-from tests.measurements.reports import report_of, sent, window_starts
+from tests.measurements.reports import window_starts
 from tests.measurements.worlds import silent, simple
 
 pytestmark = pytest.mark.agents(4)
@@ -16,16 +16,11 @@ pytestmark = pytest.mark.agents(4)
 
 def measure(mesh: MeshWorld, started_at_s: int, errors_ns: dict[int, int | None]) -> None:
     """Send a window: the clock error between the first VM and each other, by position; None: nothing returned."""
-    keys = [agent.vm_key for agent in mesh.agents]
-    for n, agent in enumerate(mesh.agents):
-        peers = {}
-        for m, key in enumerate(keys):
-            if m == n or not is_client(keys[n], key):
-                continue
-            error_ns = errors_ns[m if n == 0 else n] if 0 in (n, m) else 77
-            peers[key] = silent() if error_ns is None else simple(200_000, clock_error_ns=error_ns)
-        if peers:
-            sent(agent, report_of(mesh.key, peers, started_at_s))
+    changes: usual.Changes = {}
+    for other, error_ns in errors_ns.items():
+        raw = silent() if error_ns is None else simple(200_000, clock_error_ns=error_ns)
+        changes[0, other] = changes[other, 0] = raw
+    usual.measure(mesh, started_at_s, changes)
 
 
 def clocks(mesh: MeshWorld, **params: Any) -> dict:
@@ -52,5 +47,7 @@ def test_without_measurements_every_step_is_empty(mesh: MeshWorld):
     assert set(found["median_ns"]) == set(found["largest_ns"]) == {None}
 
 
-def test_a_vm_in_no_mesh_has_no_clock_errors(owner):
-    assert owner.get(f"/v1/vms/{bare_vm(owner)['id']}/clock-errors").json()["meshes"] == []
+def test_a_vm_in_no_mesh_has_neither_paths_nor_clock_errors(owner):
+    vm = bare_vm(owner)["id"]
+    assert owner.get(f"/v1/vms/{vm}/paths").json() == {"vm_id": vm, "meshes": []}
+    assert owner.get(f"/v1/vms/{vm}/clock-errors").json()["meshes"] == []

@@ -1,5 +1,3 @@
-"""Traffic of a VM over time through HTTP."""
-
 from datetime import datetime
 from typing import Any
 

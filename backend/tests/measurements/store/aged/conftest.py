@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.orm import Session
 
 from lab.object_storage_server import ObjectStorageServer
 from sinemora.kit import config
-from sinemora.kit.db import Base, system_session
+from sinemora.kit.db import Base
 from sinemora.measurements import tasks
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store.aged import reading
@@ -20,7 +18,7 @@ from sinemora.measurements.store.aged.catalogue import AGED_TABLES
 from tests.api_clients import MakeMesh, MeshWorld
 from tests.measurements.reports import sent_together
 from tests.measurements.worlds import simple
-from tests.statements import rows, scalar
+from tests.statements import execute, rows, scalar, scalars
 
 AGE_DAYS = 70
 """Days that the measurements are moved into the past."""
@@ -31,12 +29,8 @@ _HOURS = 2
 @pytest.fixture
 def storage(use_storage: Callable[[dict[str, str]], ObjectStorageServer]) -> ObjectStorageServer:
     """Return the storage, set for the product, which ages after five days and keeps minutes for 400."""
-    more = {
-        "SINEMORA_AGED_AFTER_DAYS": "5",
-        "SINEMORA_RETENTION_1M_DAYS": "400",
-        "SINEMORA_RETENTION_15M_DAYS": "400",
-    }
-    server = use_storage(more)
+    days = {"AGED_AFTER": "5", "RETENTION_1M": "400", "RETENTION_15M": "400"}
+    server = use_storage({f"SINEMORA_{name}_DAYS": value for name, value in days.items()})
     forget()
     return server
 
@@ -103,7 +97,7 @@ class AgedWorld:
 
 
 @pytest.fixture
-def make_aged(storage: ObjectStorageServer, servers: Any, make_mesh: MakeMesh) -> Callable[..., AgedWorld]:
+def make_aged(storage: ObjectStorageServer, make_mesh: MakeMesh) -> Callable[..., AgedWorld]:
     """Return a function that stores measurements of a mesh, merges them and moves them into the past."""
 
     def make(owner: Any, agents: int = 4) -> AgedWorld:
@@ -125,33 +119,29 @@ def make_aged(storage: ObjectStorageServer, servers: Any, make_mesh: MakeMesh) -
                 sending.append((agent, peers, at))
         sent_together(mesh.key, sending)
         tasks.roll_up()
-        with servers.owner_engine.begin() as connection:
-            # Of these days alone: queries pass over all partitions that there are.
-            connection.execute(
-                text(f"SELECT make_measurement_partitions(CURRENT_DATE - {AGE_DAYS + 3}, CURRENT_DATE - {AGE_DAYS})")
-            )
-        with system_session() as session:
-            session.execute(text("DELETE FROM probe_frames WHERE mesh_key = :key"), {"key": mesh.key})
-            for table in AGED_TABLES:
-                _move(session, table, mesh.key)
+        # Of these days alone: queries pass over all partitions that there are.
+        execute(f"SELECT make_measurement_partitions(CURRENT_DATE - {AGE_DAYS + 3}, CURRENT_DATE - {AGE_DAYS})")
+        execute("DELETE FROM probe_frames WHERE mesh_key = :key", {"key": mesh.key})
+        for table in AGED_TABLES:
+            _move(table, mesh.key)
         past = timedelta(days=AGE_DAYS)
         return AgedWorld(mesh, start - past, today - past)
 
     return make
 
 
-def _move(session: Session, table: str, mesh_key: int) -> None:
+def _move(table: str, mesh_key: int) -> None:
     """Move the rows of a mesh `AGE_DAYS` into the past, a start at a time: Citus subtracts nothing from a column.
 
     As new rows: an UPDATE would not leave its chunk of TimescaleDB.
     """
-    starts = session.scalars(text(f"SELECT DISTINCT started_at FROM {table} WHERE mesh_key = :key"), {"key": mesh_key})
+    starts = scalars(f"SELECT DISTINCT started_at FROM {table} WHERE mesh_key = :key", {"key": mesh_key})
     moves = [{"key": mesh_key, "at": at, "to": at - timedelta(days=AGE_DAYS)} for at in starts]
     others = ", ".join(column.name for column in Base.metadata.tables[table].columns if column.name != "started_at")
     of_start = f"FROM {table} WHERE mesh_key = :key AND started_at = :at"
     moved = f"INSERT INTO {table} (started_at, {others}) SELECT CAST(:to AS timestamptz), {others} {of_start}"
-    session.execute(text(moved), moves)
-    session.execute(text(f"DELETE {of_start}"), moves)
+    execute(moved, moves)
+    execute(f"DELETE {of_start}", moves)
 
 
 @pytest.fixture

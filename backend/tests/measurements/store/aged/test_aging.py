@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from lab.object_storage_server import ObjectStorageServer
-from sinemora.kit.db import system_session
 from sinemora.kit.object_storage import Storage
 from sinemora.measurements import tasks
 from sinemora.measurements.store.aged import removal, restoring, writing
 from sinemora.measurements.store.aged.catalogue import AGED_TABLES
 from tests.api_clients import SetTo
 from tests.measurements.store.aged.conftest import AgedWorld, forget, in_the_bucket
-from tests.statements import execute, rows, scalar
+from tests.processes import away
+from tests.statements import call, execute, rows, scalar
 
 pytestmark = pytest.mark.whole_store
 
@@ -30,9 +30,7 @@ def test_answers_are_the_same_after_ageing_and_after_restoring(world: AgedWorld,
     assert world.answers() == before
     tasks.age()  # again changes nothing
     assert world.answers() == before
-    with system_session() as session:
-        found = restoring.in_range(session, world.mesh.id, world.start, world.end)
-    for one in found:
+    for one in call(restoring.in_range, world.mesh.id, world.start, world.end):
         restoring.restore(one, datetime.now(UTC) + timedelta(days=7))
     assert world.counts() == counts
     assert world.answers() == before
@@ -135,8 +133,7 @@ def _ask(world: AgedWorld) -> Any:
 def test_a_range_that_cannot_be_read_is_an_error(world: AgedWorld, storage: ObjectStorageServer):
     tasks.age()
     assert _ask(world).status_code == 200
-    storage.stop()
-    try:
+    with away(storage):
         answer = _ask(world)
         problem = answer.json()
         assert (answer.status_code, problem["code"]) == (503, "aged_data_unavailable")
@@ -146,8 +143,6 @@ def test_a_range_that_cannot_be_read_is_an_error(world: AgedWorld, storage: Obje
         now = datetime.now(UTC)
         recent = {"from": (now - timedelta(hours=1)).isoformat(), "to": now.isoformat()}
         assert world.mesh.owner.get(f"/v1/meshes/{world.mesh.id}/matrix", params=recent).status_code == 200
-    finally:
-        storage.start()
     assert _ask(world).status_code == 200
     hours = next(path for path in in_the_bucket(storage) if "tier=probe_frames_1h" in str(path))
     content = hours.read_bytes()

@@ -11,6 +11,7 @@ from sinemora.operations.archives import tenant as archives
 from sinemora.operations.archives.tenant import TenantError
 from tests.api_clients import limited_key
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
+from tests.processes import away
 from tests.statements import scalar
 
 pytestmark = pytest.mark.whole_store
@@ -22,8 +23,7 @@ def test_a_tenant_sees_what_is_where_and_why_a_run_failed(
     owner = world.mesh.owner
     before = owner.get("/v1/aged-measurements").json()
     assert before == {"after_days": 5, "items": [], "run": None}
-    storage.stop()
-    try:
+    with away(storage):
         tasks.age()
         failed = owner.get("/v1/aged-measurements").json()
         assert failed["items"] == []
@@ -32,8 +32,6 @@ def test_a_tenant_sees_what_is_where_and_why_a_run_failed(
         assert "cannot put" in run("aged", "list")
         run("aged", "run", code=1)
         run("aged", "check", code=1)
-    finally:
-        storage.start()
     counts = world.counts()
     run("aged", "run")
     run("aged", "check")
@@ -70,12 +68,8 @@ def test_a_deleted_tenant_leaves_no_object(world: AgedWorld, storage: ObjectStor
     tasks.age()
     assert in_the_bucket(storage)
     tenant_id = str(world.mesh.owner.tenant_id)
-    storage.stop()
-    try:
-        with pytest.raises(TenantError, match="nor is anything else"):
-            archives.delete(tenant_id, lambda _: None, caches_expire_s=0)
-    finally:
-        storage.start()
+    with away(storage), pytest.raises(TenantError, match="nor is anything else"):
+        archives.delete(tenant_id, lambda _: None, caches_expire_s=0)
     assert scalar("SELECT count(*) FROM meshes WHERE tenant_id = :id", {"id": tenant_id}) == 1
     assert in_the_bucket(storage)
     deleted = archives.delete(tenant_id, lambda _: None, caches_expire_s=0)

@@ -14,6 +14,7 @@ from sinemora.measurements import tasks
 from sinemora.measurements.store.aged import removal
 from sinemora.operations import integrity
 from tests.measurements.store.aged.conftest import AgedWorld, in_the_bucket
+from tests.processes import away
 from tests.statements import execute
 
 pytestmark = pytest.mark.whole_store
@@ -55,11 +56,8 @@ def test_a_damaged_object_is_found_and_named(world: AgedWorld, storage: ObjectSt
 def test_a_storage_that_is_away_is_one_fault_and_says_what_was_left(world: AgedWorld, storage: ObjectStorageServer):
     tasks.age()
     count = len(world.objects())
-    storage.stop()
-    try:
+    with away(storage):
         findings = integrity.check()
-    finally:
-        storage.start()
     assert (findings.faults, findings.aged_objects) == (1, 0)
     assert f"{count} of {count} objects were not checked" in findings.shown[0].what
 
