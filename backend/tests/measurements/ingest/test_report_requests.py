@@ -1,5 +1,6 @@
 """Reports over real connections: bodies in pieces, early refusals, equal responses with and without a length."""
 
+import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,27 +134,27 @@ def test_skipped_windows_are_counted_in_the_response(address: Address, mesh: Mes
     assert dict(with_its_length[1])["sinemora-skipped-windows"] == "1"
 
 
-REFUSED: list[tuple[int, dict[str, str], bytes | None]] = [
-    (401, {"Authorization": "Bearer sma_nobody"}, None),
-    (401, {"Authorization": "Basic eDp5"}, None),
-    (401, {"Authorization": ""}, None),
-    (415, {"Content-Type": "text/plain"}, None),
-    (415, {"Content-Encoding": "gzip"}, None),
-    (422, {}, b"\xff\xff\xff"),
-    (422, {"Content-Encoding": "zstd"}, b"not zstd"),
-    (422, {"Content-Type": "application/json"}, b"{"),
-    (413, {"Content-Encoding": "zstd"}, zstandard.compress(b"\0" * (100 << 20))),
-    (422, {}, b"\x08\x00" * 200_000),
-    (400, {"Host": "a host"}, None),
+REFUSED: list[tuple[int, str, dict[str, str], bytes | None]] = [
+    (401, "agent_credential_unknown", {"Authorization": "Bearer sma_nobody"}, None),
+    (401, "sign_in_required", {"Authorization": "Basic eDp5"}, None),
+    (401, "sign_in_required", {"Authorization": ""}, None),
+    (415, "media_type_unsupported", {"Content-Type": "text/plain"}, None),
+    (415, "content_encoding_unsupported", {"Content-Encoding": "gzip"}, None),
+    (422, "malformed_report", {}, b"\xff\xff\xff"),
+    (422, "malformed_report", {"Content-Encoding": "zstd"}, b"not zstd"),
+    (422, "malformed_report", {"Content-Type": "application/json"}, b"{"),
+    (413, "body_too_large", {"Content-Encoding": "zstd"}, zstandard.compress(b"\0" * (100 << 20))),
+    (422, "malformed_report", {}, b"\x08\x00" * 200_000),
+    (400, "host_invalid", {"Host": "a host"}, None),
 ]
 
 
 def test_a_refusal_is_equal_with_and_without_a_length(address: Address, mesh: MeshWorld, known: AgentCaller) -> None:
-    for status, more, body in REFUSED:
+    for status, code, more, body in REFUSED:
         headers = named(known) | more
         content = body_for(mesh) if body is None else body
         with_its_length, in_chunks = (asked(address, form(headers, content)) for form in (with_length, chunked))
-        assert with_its_length[0].split()[1] == str(status)
+        assert (with_its_length[0].split()[1], json.loads(with_its_length[2])["code"]) == (str(status), code)
         assert dict(with_its_length[1])["content-type"] == "application/problem+json"
         assert steady(with_its_length) == steady(in_chunks)
 

@@ -16,7 +16,6 @@ from sqlalchemy.exc import OperationalError
 
 from sinemora.fleet.inventory.agents import AgentIdentity
 from sinemora.kit import cluster
-from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest import pipeline
@@ -79,18 +78,10 @@ def test_an_acknowledged_window_is_committed_as_it_was_sent(mesh):
     assert rows(mesh, "SELECT minute FROM rollup_marks")[0][0].timestamp() == started // 60 * 60
 
 
-@pytest.mark.parametrize("form", ["protobuf", "zstd", "json"])
-def test_three_forms_of_a_report(mesh, form):
-    report = report_of(mesh.key, peers_of(mesh))
-    body, headers = {
-        "protobuf": (report.SerializeToString(), PROTOBUF),
-        "zstd": (zstandard.compress(report.SerializeToString()), ZSTD),
-        "json": (
-            json_format.MessageToJson(report, preserving_proto_field_name=True),
-            {"Content-Type": "application/json; charset=utf-8"},
-        ),
-    }[form]
-    assert mesh.agents[0].post(REPORTS, content=body, headers=headers).status_code == 204
+def test_a_report_may_be_json(mesh):
+    text = json_format.MessageToJson(report_of(mesh.key, peers_of(mesh)), preserving_proto_field_name=True)
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    assert mesh.agents[0].post(REPORTS, content=text, headers=headers).status_code == 204
     assert count(mesh, "probe_frames") == 1
 
 
@@ -100,8 +91,7 @@ def test_a_resent_report_is_acknowledged_and_stored_once(mesh):
         sent(mesh.agents[0], report)
     assert count(mesh, "probe_frames") == 1
     # Nothing new, nothing to roll up again; but a cluster may have lost the mark of a frame that a worker committed.
-    with system_session() as session:
-        marks = 3 if cluster.is_spread(session.connection()) else 1
+    marks = 3 if statements.call(lambda session: cluster.is_spread(session.connection())) else 1
     assert count(mesh, "rollup_marks") == marks
 
 
@@ -159,9 +149,6 @@ def test_spikes_are_stored_with_their_exchanges(mesh):
         [60_000, 4_000_000],
         [50_000, 51_000],
     ]
-
-
-# What is refused, and how it is told.
 
 
 def test_a_mesh_of_another_tenant_is_unknown(mesh, other_owner, make_mesh):
@@ -307,25 +294,18 @@ def without_its_size(body: bytes) -> bytes:
 
 
 def bodies() -> list[tuple[bytes, dict[str, str], int, str]]:
-    """Return bodies with their headers, and the status and code that refuse them."""
+    """Return bodies with their headers, and the status and code that refuse them; test_report_requests has others."""
     return [
         (b"", {}, 415, "media_type_unsupported"),
-        (b"x", {"Content-Type": "text/plain"}, 415, "media_type_unsupported"),
-        (b"x", {**PROTOBUF, "Content-Encoding": "gzip"}, 415, "content_encoding_unsupported"),
-        (b"\xff\xff\xff", PROTOBUF, 422, "malformed_report"),
-        (b"not zstd", ZSTD, 422, "malformed_report"),
         (b"", ZSTD, 422, "malformed_report"),
         (b"", PROTOBUF, 422, "malformed_report"),
         (b"\x22\x00" * 200_000, PROTOBUF, 422, "malformed_report"),
-        (b"\x08\x00" * 200_000, PROTOBUF, 422, "malformed_report"),
         (zstandard.compress(b"\x22\x00" * (4 << 20)), ZSTD, 422, "malformed_report"),
         (b"\x22\x81\xb5\x18" + b"\x4a\x00" * 200_000 + b"\x08", PROTOBUF, 422, "malformed_report"),
-        (b"{", {"Content-Type": "application/json"}, 422, "malformed_report"),
         (b'{"windws": []}', {"Content-Type": "application/json"}, 422, "malformed_report"),
         (b"\xff", {"Content-Type": "application/json"}, 422, "malformed_report"),
         (b"[" * 100_000, {"Content-Type": "application/json"}, 422, "malformed_report"),
         (b"\0" * (9 << 20), PROTOBUF, 413, "body_too_large"),
-        (zstandard.compress(b"\0" * (100 << 20)), ZSTD, 413, "body_too_large"),
         (without_its_size(b"\0" * (100 << 20)), ZSTD, 413, "body_too_large"),
     ]
 
@@ -379,9 +359,6 @@ def test_a_golden_bound_of_the_window_time_is_stored(mesh):
     sent(mesh.agents[0], report)
     (health,) = rows(mesh, "SELECT health FROM agents WHERE health IS NOT NULL")
     assert health.health["window_time_error_ns"] == 12_500_000
-
-
-# When things go wrong on our side.
 
 
 def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.MonkeyPatch):
