@@ -64,14 +64,14 @@ class Server(listening_socket.ReplaceableServer):
             try:
                 # A context keeps a certificate without its key, and then refuses every connection: try both elsewhere.
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files)
+                warn_of_validity(files[0])
                 self.config.ssl.load_cert_chain(*files)
-            except (OSError, ssl.SSLError) as error:
+            except (OSError, ValueError) as error:
                 # The key may follow in a moment; the certificate in use stays.
                 log.warning("the renewed certificate cannot be used", error=str(error))
                 continue
             before = now
             log.info("the renewed certificate is in use")
-            warn_of_validity(files[0])
 
 
 def warn_of_validity(certificate: Path) -> None:

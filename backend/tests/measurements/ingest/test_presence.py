@@ -5,8 +5,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 
+from sinemora.kit.errors import ProductError
 from sinemora.kit.redis import client
 from sinemora.measurements.ingest import presence
 from sinemora.measurements.ingest.presence import BREAK_S, present_since
@@ -50,8 +51,16 @@ def test_while_notes_are_missing_presence_begins_now(note: Callable[[], None]):
     assert began_s <= present_since().timestamp() <= time.time()
 
 
-def test_without_its_database_the_api_is_not_present(note: Callable[[], None], monkeypatch: pytest.MonkeyPatch):
-    away = create_engine("postgresql+psycopg://sinemora@127.0.0.1:1/none")
-    monkeypatch.setattr(presence, "engine", lambda: away)
+def refuse_role() -> Engine:
+    raise ProductError("database_role_unconfined", 503, "The role may read all tenants.")
+
+
+@pytest.mark.parametrize(
+    "engine", [lambda: create_engine("postgresql+psycopg://sinemora@127.0.0.1:1/none"), refuse_role]
+)
+def test_without_its_database_the_api_is_not_present(
+    engine: Callable[[], Engine], note: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(presence, "engine", engine)
     note()
     assert present_since() is None
