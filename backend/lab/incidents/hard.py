@@ -97,7 +97,8 @@ def _loses(suspect: Suspect, least: float, most: float, lasts: int, *, spike: bo
     def make(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
         """Lose a share of the packets of a VM; `spike`: two minutes after a spike of 3 ms on all of its paths."""
         culprit, share = Culprit(suspect, int(rng.integers(mesh.size))), float(rng.uniform(least, most))
-        start, where = 420 + int(rng.integers(30)), explains(culprit, mesh.zone_of)
+        start = 420 + int(rng.integers(30))
+        where = explains(culprit, mesh.zone_of) & ~np.eye(mesh.size, dtype=bool)
         windows = quiet(mesh, start + lasts + HOUR, rng)
         lose(windows, where, start, start + lasts, share, rng)
         if spike:
@@ -118,7 +119,7 @@ def _among_spikes(kind: Hard, mesh: Mesh, rng: np.random.Generator) -> Case:
             windows.max_ns[at] += np.float32(rng.uniform(1e6, 4e6))
     zones = (Culprit(Suspect.ZONE_PAIR, *_two(3, rng)),)
     culprits = (_a_vm(mesh, rng), zones, _a_path(mesh, rng))[int(rng.integers(3))]
-    where = explains(culprits[0], mesh.zone_of)
+    where = explains(culprits[0], mesh.zone_of) & ~np.eye(mesh.size, dtype=bool)
     if rng.random() < 0.5:
         delay(windows, where, start, np.full((HOUR // 2, 1), 8000 * mesh.trace.usual_sd_us))
     else:
