@@ -11,6 +11,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ import psycopg
 from sinemora.operations import integrity
 from sinemora.operations.archives.catalogue import revision
 from sinemora.operations.recovery import programs
-from sinemora.operations.recovery.archive import Archive, Server
+from sinemora.operations.recovery.archive import PARTIAL, Archive, Server
 from sinemora.operations.recovery.errors import RecoveryError
 from sinemora.operations.recovery.restore import Restored, restore
 from sinemora.operations.recovery.stored import StoredArchive
@@ -232,11 +233,16 @@ def _snapshot(archive: Archive, folder: Path, until: datetime | None) -> Archive
     copy.create()
     base = archive.base_before(until)
     for path in sorted(archive.wal.iterdir(), reverse=True):  # the newest first: nothing may be added meanwhile
-        if path.name[8:24] >= base.first_segment[8:24]:
-            try:
-                shutil.copy2(path, copy.wal)
-            except FileNotFoundError:  # compressed meanwhile
-                shutil.copy2(path.with_name(path.name + ".gz"), copy.wal)
+        segment = path.name.removesuffix(PARTIAL)
+        if path.suffix == ".part" or segment[8:24] < base.first_segment[8:24]:
+            continue
+        # A segment that is completed or compressed meanwhile has another name.
+        for name in (path.name, segment, f"{segment}.gz"):
+            with suppress(FileNotFoundError):
+                shutil.copy2(archive.wal / name, copy.wal)
+                break
+        else:
+            raise RecoveryError(f"{path} went away while it was copied. Run the drill again.")
     (folder / "base" / base.folder.name).symlink_to(base.folder)
     return copy
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sinemora.kit.object_storage import Storage
+from sinemora.kit.object_storage import ObjectMissing, Storage
 from sinemora.operations.recovery.archive import (
     INFO,
     PARTIAL,
@@ -172,12 +172,23 @@ class StoredArchive:
         complete = {name.removesuffix(".gz") for name in names if PARTIAL not in name}
         for name in names:
             if name.removesuffix(f"{PARTIAL}.gz") not in complete:
-                self._storage.download(self._key("wal", name), local.wal / name)
+                self._download_wal(name, local.wal)
         for one in self._storage.list(f"{self._prefix}/base/{base.name}"):
             target = folder / "base" / base.name / one.key.rsplit("/", 1)[1]
             target.parent.mkdir(mode=0o700, exist_ok=True)
             self._storage.download(one.key, target)
         return local
+
+    def _download_wal(self, name: str, folder: Path) -> None:
+        try:
+            self._storage.download(self._key("wal", name), folder / name)
+        except ObjectMissing:
+            whole = name.replace(PARTIAL, "")
+            if whole == name:
+                raise
+            # The segment was completed meanwhile.
+            (folder / name).unlink(missing_ok=True)
+            self._storage.download(self._key("wal", whole), folder / whole)
 
     def _stored_wal(self) -> list[str]:
         return sorted(one.key.rsplit("/", 1)[1] for one in self._storage.list(f"{self._prefix}/wal"))

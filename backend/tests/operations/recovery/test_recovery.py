@@ -1,5 +1,6 @@
 """Archive, restore to a time and drill, with PostgreSQL's own programs against a server that takes reports."""
 
+import gzip
 import json
 import tarfile
 from collections.abc import Iterator
@@ -78,8 +79,12 @@ def test_a_drill_of_a_running_archive_finds_what_is_wrong_and_leaves_it_alone(
     report(world, 20)
     with psycopg.connect(named.dsn(SUPERUSER)) as connection:
         connection.execute("UPDATE probe_frames SET stats = set_byte(stats, 20, get_byte(stats, 20) # 4)")
+    # Names that are gone when their turn comes: a segment was completed and compressed, and compression ended.
+    for name in ("0000000100000000000000FD.gz.part", "0000000100000000000000FE.partial"):
+        (archiver.archive.wal / name).symlink_to("gone")
+    (archiver.archive.wal / "0000000100000000000000FE.gz").write_bytes(gzip.compress(b""))
     done = command("drill", "--json", "--seconds", "1", "--archive", archiver.archive.folder, "--record", place / "r")
-    assert done.returncode == 1
+    assert (done.returncode, done.stdout != "") == (1, True), done.stderr
     result = json.loads(done.stdout)
     assert (result["frames"]["probe_frames"], result["faults"]) == (1, 1)
     assert "cannot be decoded" in done.stderr

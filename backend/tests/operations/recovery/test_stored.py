@@ -112,6 +112,20 @@ def test_wal_that_was_lost_with_the_spool_is_noticed(
         stored().download(place / "with a gap")
 
 
+def test_a_segment_that_is_completed_while_it_is_downloaded_is_taken_whole(
+    named: PostgresServer, archiver: StoringArchiver, place: Path, monkeypatch: pytest.MonkeyPatch
+):
+    archiver.wait_until_archived(datetime.now(UTC))
+    switch_wal(named)
+    until(lambda: any(len(name) == len("000000010000000000000001.gz") for name in stored()._stored_wal()))
+    complete = [name for name in stored()._stored_wal() if "partial" not in name]
+    # As they were listed before.
+    names = [name.replace(".gz", ".partial.gz") for name in complete]
+    monkeypatch.setattr(StoredArchive, "_stored_wal", lambda _: names)
+    downloaded = stored().download(place / "downloaded")
+    assert sorted(path.name for path in downloaded.wal.iterdir()) == complete
+
+
 def test_a_drill_restores_what_is_stored_to_its_end_and_to_a_time(
     named: PostgresServer, world: Any, archiver: StoringArchiver, place: Path
 ):
