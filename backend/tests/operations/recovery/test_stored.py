@@ -122,8 +122,9 @@ def test_a_segment_that_is_completed_while_it_is_downloaded_is_taken_whole(
     # As they were listed before.
     names = [name.replace(".gz", ".partial.gz") for name in complete]
     monkeypatch.setattr(StoredArchive, "_stored_wal", lambda _: names)
-    downloaded = stored().download(place / "downloaded")
-    assert sorted(path.name for path in downloaded.wal.iterdir()) == complete
+    wal = {path.name for path in stored().download(place / "downloaded").wal.iterdir()}
+    assert complete[-1] in wal
+    assert wal <= set(complete)
 
 
 def test_a_drill_restores_what_is_stored_to_its_end_and_to_a_time(
