@@ -3,6 +3,7 @@
 The truth of a port is the link on which the kernel of the client would send it: `ip route get` with its ports.
 """
 
+import socket
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -52,7 +53,8 @@ def trial(links_us: Sequence[tuple[int, int]], seconds: int = SECONDS) -> tuple[
 
 def _hop(client: Host, port: int) -> str:
     """Return the interface by which the client's kernel sends a flow from this port to the event port."""
-    asked = ("to", RESPONDER, "from", CLIENT, "ipproto", "udp", "sport", str(port), "dport", "319")
+    udp = str(int(socket.IPPROTO_UDP))  # a minimal system has no names of protocols
+    asked = ("to", RESPONDER, "from", CLIENT, "ipproto", udp, "sport", str(port), "dport", "319")
     words = client.run("ip", "route", "get", *asked).split()
     return words[words.index("dev") + 1]
 

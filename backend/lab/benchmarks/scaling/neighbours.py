@@ -41,7 +41,7 @@ from sinemora.kit.db import tenant_session
 from sinemora.measurements.store.tiers import Tier
 
 TURN_S, SETTLED_S, STARTED_S = 20.0, 10.0, 600.0
-TURNS = 3
+TURNS = 2
 _SLOWEST_S = 120.0
 _PAGES = ("", "/matrix?statistic=p99", "/deviations", "/worst-paths", "/roster")
 _STREAM_KEYS, _STREAMS_EACH = 24, 50
