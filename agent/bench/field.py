@@ -123,11 +123,11 @@ def report(client: Agent, other: Agent, plain: Agent, windows: Sequence[MeshWind
                 second = window.started_at_s - windows[0].started_at_s
                 figures.comment(f"lost: {columns.lost[at]} of VM {window.peer_keys[at]} in second {second}")
     wrong = sum(other.key in window.peer_keys for window in windows)
-    told = sum("another VM answers" in json.dumps(event) for event in client.events())
+    named = sum("another VM answers" in json.dumps(event) for event in client.events())
     waits = [window.queue.p99_us / 1e3 for one in client.reports() for window in one.host]
     figures.report("agent_field_false_delay_windows", false, windows=len(windows), longest_wait_ms=max(waits))
     figures.report("agent_field_negative_round_trips", negative, windows=len(windows))
-    figures.report("agent_field_wrong_vm_windows", wrong, windows=len(windows), events_of_another_vm=told)
+    figures.report("agent_field_wrong_vm_windows", wrong, windows=len(windows), events_of_another_vm=named)
     figures.report("agent_field_false_loss_percent", round(100 * lost / max(sent, 1), 3), packets=sent)
 
 

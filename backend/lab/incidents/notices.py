@@ -62,9 +62,9 @@ class NoticeLog:
         """Note that an incident is known to last at a time."""
         self.lasting.setdefault(id, []).append(at_s)
 
-    def end(self, track: Track, severity: Severity, *, told: bool) -> None:
+    def end(self, track: Track, severity: Severity, *, is_notified: bool) -> None:
         """Note that an incident has ended, with the notice of its end unless nobody is to hear of it."""
-        if told:
+        if is_notified:
             at_s = (track.ended_at_s or track.seen_at_s) + quiet_s(track.returns, severity)
             self._ends[track.id] = _notice(track, severity, at_s, begins=False, ends=True)
 
@@ -74,7 +74,7 @@ class NoticeLog:
         Notices of ends are counted, not listed.
         """
         ends = [end for end in self._ends.values() if end.at_s <= until_s]
-        sent, groups, told = 0, dict[str, Sending](), dict[str, list[tuple[int, int]]]()
+        sent, groups, delivered = 0, dict[str, Sending](), dict[str, list[tuple[int, int]]]()
         for notice in sorted([*self.notices, *ends], key=lambda one: one.at_s):
             at_s = notice.at_s
             if is_grouped(notice.suspect, notice.severity):
@@ -87,8 +87,8 @@ class NoticeLog:
                     sent, at_s = sent + 1, released_s
             else:
                 sent += 1
-            told.setdefault(notice.id, []).append((notice.at_s, at_s))
-        return sent, told
+            delivered.setdefault(notice.id, []).append((notice.at_s, at_s))
+        return sent, delivered
 
     def _released_s(self, notice: Notice, due_s: int) -> int | None:
         """Return when a held notice is sent because its incident lasts, before it is due; None if not."""

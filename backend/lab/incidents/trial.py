@@ -85,12 +85,12 @@ class Course:
     def result(self, until_s: int) -> tuple[list[Incident], int]:
         """Return the incidents, and the number of notifications until a time."""
         window_s = self.mesh.window_s
-        number, told = self.log.deliveries(until_s)
+        number, delivered = self.log.deliveries(until_s)
         spells = [(id, spell) for id, of_one in self.spells.items() for spell in of_one]
         incidents = []
         for id, spell in sorted(spells, key=lambda one: one[1].opened_s):
             ended_s = spell.track.ended_at_s or spell.track.seen_at_s
-            sent_s = (at_s for arose_s, at_s in told.get(id, ()) if arose_s >= spell.opened_s)
+            sent_s = (at_s for arose_s, at_s in delivered.get(id, ()) if arose_s >= spell.opened_s)
             incidents.append(
                 Incident(
                     id,
@@ -120,7 +120,7 @@ class Course:
         if change.transition is Transition.MERGED and change.into is not None:
             merged = self.spells[track.id].pop()
             self.spells[change.into][-1].notified += merged.notified - self.log.withdraw(track.id, ended_at_s)
-            self.log.end(track, self.severities[track.id], told=False)
+            self.log.end(track, self.severities[track.id], is_notified=False)
             return
         raised = 0
         known = self.severities.get(track.id)
@@ -131,7 +131,7 @@ class Course:
         if change.transition in (Transition.OPENED, Transition.REOPENED):
             self.log.begin(track.id, ended_at_s)
         elif change.transition is Transition.ENDED:
-            self.log.end(track, severity, told=True)
+            self.log.end(track, severity, is_notified=True)
         if change.transition is Transition.OPENED and detection is not None:
             self._opened(track, detection, ended_at_s, 1)
             self.log.add(track, severity, ended_at_s)
