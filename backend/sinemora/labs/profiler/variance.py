@@ -3,6 +3,7 @@
 Performance with variance is relative to runs with the same median and no variance (UCAM-CL-TR-914, section 5.3).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,10 +41,8 @@ def waits(profile: Profile) -> float | None:
     measured = factors(profile)
     if not measured:
         return None
-    errors = [
-        sum((_modelled(profile, one.condition, float(waits)) - one.value) ** 2 for one in measured) for waits in _WAITS
-    ]
-    return float(_WAITS[int(np.argmin(errors))])
+    errors = [np.array(_modelled(profile, one.condition, _WAITS)) - one.value for one in measured]
+    return float(_WAITS[int(np.argmin(np.square(errors).sum(axis=0)))])
 
 
 def _factor(profile: Profile, condition: Condition) -> Factor:
@@ -52,18 +51,20 @@ def _factor(profile: Profile, condition: Condition) -> Factor:
     value = value if profile.recipe.metric == "rate" else 1 / value
     halves = (with_variance.half_width, without.half_width)
     spread = None if halves[0] is None or halves[1] is None else value * float(np.hypot(halves[0], halves[1]))
+    rounds, requests = _modelled(profile, condition, (WAITS_SYNCHRONOUS, WAITS_CLOSED_LOOP))
     return Factor(
         condition,
         with_variance.count,
         value,
         None if spread is None else value - spread,
         None if spread is None else value + spread,
-        _modelled(profile, condition, WAITS_SYNCHRONOUS),
-        _modelled(profile, condition, WAITS_CLOSED_LOOP),
+        rounds,
+        requests,
     )
 
 
-def _modelled(profile: Profile, condition: Condition, waits: float) -> float:
+def _modelled(profile: Profile, condition: Condition, tried: Iterable[float]) -> list[float]:
+    """Return the factor of the model for each number of waits."""
     assert profile.variation is not None
     round_trips_us = profile.variation.round_trips_us(*condition)
-    return under_variance(profile.fit.curve, condition.added_us, round_trips_us, waits).factor
+    return [under_variance(profile.fit.curve, condition.added_us, round_trips_us, waits).factor for waits in tried]
