@@ -162,7 +162,7 @@ def _end_of(log: Path) -> str | None:
 def _unpack(archive: Path, folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tarfile.open(archive, "r:gz") as tar:
-        tar.extractall(folder, members=_inside(tar, folder.resolve()))
+        tar.extractall(folder, members=_inside(tar, folder.resolve()), numeric_owner=True)
     folder.chmod(0o700)
 
 

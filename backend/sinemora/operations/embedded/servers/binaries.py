@@ -7,6 +7,7 @@ into the data folder, once per version.
 
 import re
 import shutil
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def valkey_server(engine_dir: Path, user: ServiceUser) -> Path:
     return copy / "valkey-server"
 
 
+@cache
 def _files(wheel: str) -> list[Path]:
     try:
         listed = metadata.files(wheel) or []
