@@ -22,7 +22,7 @@ from tests.waits import WAIT_MOST_S, until
 pytestmark = pytest.mark.whole_store
 
 DISK_BYTES = 20 << 20
-"""Less than the segments of WAL alone."""
+"""Less than the files of the smallest cluster."""
 
 
 @pytest.fixture

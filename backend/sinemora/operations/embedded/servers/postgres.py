@@ -231,7 +231,7 @@ class PostgresServer:
                     "--locale-provider=builtin",
                     "--builtin-locale=C.UTF-8",
                     "--no-instructions",
-                    *([] if self.durable else ["--no-sync"]),
+                    *([] if self.durable else ["--no-sync", "--wal-segsize=1"]),
                 ],
                 cwd=self.data_dir,
                 env=self.environment(),
