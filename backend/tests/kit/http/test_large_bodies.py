@@ -8,6 +8,8 @@ import pytest
 from sinemora.kit.errors import BodyError
 from sinemora.kit.http import strict_json
 from sinemora.kit.http.routes import PARSED_AT_ONCE_BYTES, StrictRequest
+from tests.api_clients import Caller
+from tests.waits import until
 
 MANY = b"[" + b"[]," * 240_000 + b"[]]"
 
@@ -60,3 +62,9 @@ def test_the_collector_runs_again_after_a_large_body() -> None:
     with pytest.raises(strict_json.StrictJsonError, match="NaN"):
         strict_json.parse_large(b"[" + b"0," * 40_000 + b"NaN]")
     assert gc.isenabled()
+
+
+def test_cycles_are_collected_while_no_report_is_under_way(client: Caller) -> None:
+    gc.collect()
+    kept = [[number] for number in range(40_000)]
+    until(lambda: gc.get_count()[0] < len(kept) // 2, "a collection")
