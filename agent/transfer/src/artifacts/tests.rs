@@ -411,13 +411,16 @@ fn the_rate_is_kept() {
     let rate = RateLimit::new(10_000_000);
     let piece = rate.piece_bytes();
     assert_eq!(piece, 5_000, "half a millisecond");
-    let since = Instant::now();
-    for _ in 0..400 {
-        rate.pass(piece);
-    }
-    // 2 MB at 10 MB/s: late timers are made up for.
-    let took = since.elapsed().as_secs_f64();
-    assert!((0.195..0.4).contains(&took), "{took} s");
+    let times = [(); 3].map(|()| {
+        let since = Instant::now();
+        for _ in 0..400 {
+            rate.pass(piece);
+        }
+        since.elapsed().as_secs_f64()
+    });
+    // 2 MB at 10 MB/s: late timers are made up for, unless the machine stalls.
+    assert!(times.iter().all(|&took| took > 0.195), "{times:?} s");
+    assert!(times.iter().any(|&took| took < 0.4), "{times:?} s");
 }
 
 #[test]
