@@ -57,12 +57,15 @@ _SWITCH_S = 0.001
 
 # New objects before the collector looks for cycles among them, and collections of a generation before one of the next.
 # Hundreds of requests wait for a commit, each with a hundred objects. With Python's own 700 the collector passes over
-# them again and again. It keeps all requests waiting, a tenth of a second at the worst: it comes by itself only to a
-# server that is never idle.
+# them again and again. A collection stops all requests, for up to a tenth of a second, so this limit is high, and the
+# API collects while it stores no report.
 _GC_THRESHOLDS = (200_000, 10, 10)
-_GC_LOOK_S, _GC_IDLE, _GC_FULL = 0.5, 20_000, 200
-"""Time between two looks whether no report is under way, s; new objects that are collected then; each so many times all
-are."""
+_GC_CHECK_S = 0.5
+"""Time between two checks whether a report is being stored, s."""
+_GC_IDLE_OBJECTS = 20_000
+"""New objects that are worth a collection while no report is being stored."""
+_GC_FULL_EVERY = 200
+"""Every how many of these collections one looks at old objects, too."""
 
 
 class IngestPipeline:
@@ -75,7 +78,7 @@ class IngestPipeline:
         self._quotas = RateQuotas()
         self._report_rates = ReportRates()
         self._stored = metrics.REPORTS.labels("stored")
-        self.under_way = 0
+        self.reports_in_progress = 0
         self._large = ThreadPoolExecutor(_THREADS, "large-reports")
         capacity = settings().ingest_queue_reports
         self._writer = BatchWriter(self._store, capacity, settings().ingest_batch_ms, _tenant_of)
@@ -86,14 +89,14 @@ class IngestPipeline:
 
     async def take(self, agent: AgentIdentity, content: bytes, media_type: str, encoding: str) -> int:
         """Store a report. Return the number of skipped windows after the commit. ProductError for a refused report."""
-        self.under_way += 1
+        self.reports_in_progress += 1
         try:
             stored = await self._take(agent, content, media_type, encoding)
         except ProductError as error:
             metrics.REPORTS.labels(error.code).inc()
             raise
         finally:
-            self.under_way -= 1
+            self.reports_in_progress -= 1
         self._stored.inc()
         return stored.skipped
 
@@ -230,10 +233,10 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 async def _collect_when_idle(ingest: IngestPipeline) -> None:
     collections = 0
     while True:
-        await asyncio.sleep(_GC_LOOK_S)
-        if not ingest.under_way and gc.get_count()[0] > _GC_IDLE:
+        await asyncio.sleep(_GC_CHECK_S)
+        if not ingest.reports_in_progress and gc.get_count()[0] > _GC_IDLE_OBJECTS:
             collections += 1
-            gc.collect(1 if collections % _GC_FULL else 2)
+            gc.collect(1 if collections % _GC_FULL_EVERY else 2)
 
 
 def _partitions_ahead() -> None:

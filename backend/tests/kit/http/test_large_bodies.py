@@ -64,7 +64,7 @@ def test_the_collector_runs_again_after_a_large_body() -> None:
     assert gc.isenabled()
 
 
-def test_cycles_are_collected_while_no_report_is_under_way(client: Caller) -> None:
+def test_cycles_are_collected_while_no_report_is_stored(client: Caller) -> None:
     gc.collect()
     kept = [[number] for number in range(40_000)]
     until(lambda: gc.get_count()[0] < len(kept) // 2, "a collection")
