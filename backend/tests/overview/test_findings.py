@@ -50,10 +50,11 @@ def test_the_transport_of_the_worst_path_of_an_incident_is_a_finding(watched: Wa
 
 
 @pytest.mark.parametrize("is_young", [False, True])
-def test_shares_of_vms_are_read_once(is_young: bool, owner: Member, make_mesh):
+def test_shares_of_vms_are_read_once(is_young: bool, owner: Member, make_mesh, monkeypatch: pytest.MonkeyPatch):
     shared_cache.cache_clear()
-    mesh = make_mesh(owner, 6)
-    quarter = floor(datetime.now(UTC), 900)
+    mesh, now = make_mesh(owner, 6), datetime.now(UTC)
+    quarter = floor(now, 900)
+    monkeypatch.setattr("sinemora.overview.findings.floor", lambda _, step_s: floor(now, step_s))
     # One VM of six is far from all others.
     far = {(n, m): simple(40_000_000, 40_000_000) for n in range(6) for m in range(6) if n != m and 5 in (n, m)}
     if is_young:

@@ -138,8 +138,8 @@ def test_labels_series_and_metadata(mesh, key):
 
 def test_a_prometheus_reads_samples_by_minute_and_where_a_series_ends(owner, mesh, key):
     request, response = (remote_read._MESSAGES[name] for name in ("ReadRequest", "ReadResponse"))
-    asked_for = request()
-    asked_for.queries.add(start_timestamp_ms=int(time.time() - 3600) * 1000, end_timestamp_ms=int(time.time()) * 1000)
+    asked_for, now_s = request(), int(time.time())
+    asked_for.queries.add(start_timestamp_ms=(now_s - 3600) * 1000, end_timestamp_ms=now_s * 1000)
     for kind, name, value in (
         (0, "__name__", "sinemora_zone_delay_seconds"),
         (2, "quantile", "0.5|x"),
@@ -157,7 +157,7 @@ def test_a_prometheus_reads_samples_by_minute_and_where_a_series_ends(owner, mes
     }
     ranged = asked(
         key, "query_range", query='sinemora_zone_delay_seconds{quantile="0.5"}', step=60,
-        start=int(time.time()) // 60 * 60 - 3600, end=int(time.time()) // 60 * 60,
+        start=now_s // 60 * 60 - 3600, end=now_s // 60 * 60,
     )["result"]  # fmt: skip
     for one in ranged:
         values = [(int(at), float(value)) for at, value in one["values"]]
@@ -165,7 +165,7 @@ def test_a_prometheus_reads_samples_by_minute_and_where_a_series_ends(owner, mes
         assert [sample for sample in samples if sample[1] == sample[1]] == values
         # The minutes 10 to 8 ago, and the end of the series once.
         [(end, _)] = [sample for sample in samples if sample[1] != sample[1]]
-        assert end == [at for at, _ in values if at < time.time() - 300][-1] + 60
+        assert end == [at for at, _ in values if at < now_s - 300][-1] + 60
     assert key.post("/v1/prometheus/api/v1/read", content=b"no request").status_code == 400
 
 
