@@ -4,18 +4,18 @@ import base64
 import socketserver
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tests import certificates
+from tests.waits import WAIT_MOST_S
 
 
 class MailServer(socketserver.ThreadingTCPServer):
     """Keeps messages in `got` with their recipients. With `tls` it takes them encrypted only, with `login` only from
-    clients that know user and password. `refusals` are the answers to recipients that it refuses. It greets after
-    `waits_s`; `asked`: a client has come.
+    clients that know user and password. `refusals` are the answers to recipients that it refuses. It greets while
+    `greets` is set; `asked`: a client has come.
     """
 
     allow_reuse_address = True
@@ -27,7 +27,8 @@ class MailServer(socketserver.ThreadingTCPServer):
         self.tls, self.login = tls, login
         self.refusals: dict[str, str] = {}
         self.asked = False
-        self.waits_s = 0.0
+        self.greets = threading.Event()
+        self.greets.set()
 
     @property
     def port(self) -> int:
@@ -38,7 +39,7 @@ class _Mail(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         server: Any = self.server
         server.asked = True
-        time.sleep(server.waits_s)
+        server.greets.wait(WAIT_MOST_S)
         self.secure = self.known = False
         self.to: list[str] = []
         self._say("220 mail.test ESMTP")

@@ -31,8 +31,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+ARRIVED = threading.Event()
+
+
 def answer(request: BaseHTTPRequestHandler, _body: bytes) -> Answer:
     """Answer with the headers of the request, after `?wait` seconds."""
+    ARRIVED.set()
     time.sleep(float(request.path.partition("?")[2] or 0))
     return 200, {}, json.dumps(dict(request.headers)).encode()
 
@@ -59,9 +63,10 @@ def nginx_of(proxy: subprocess.Popen[bytes]) -> list[psutil.Process]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
 def test_a_stopped_proxy_finishes_requests_and_ends(stand: Stand, number: signal.Signals) -> None:
     answered: list[dict[str, str]] = []
+    ARRIVED.clear()
     asking = threading.Thread(target=lambda: answered.append(get(stand, "/?2")))
     asking.start()
-    time.sleep(0.5)
+    assert ARRIVED.wait(WAIT_MOST_S)
     proxy = stand.proxies[-1]
     proxy.send_signal(number)
     until(lambda: not stand.current.is_symlink(), "the entrance leads nowhere")

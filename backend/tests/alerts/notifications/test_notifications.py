@@ -263,7 +263,8 @@ SLOW = "did not answer within 0.5 s"
 def test_each_answer_is_in_the_log_in_words(
     owner: Member, hooks: Hooks, monkeypatch: Any, kind: str, script: Any, state: str, words: str
 ):
-    monkeypatch.setattr(egress_policy, "POST_S", 0.5)
+    if script in (drips, hangs):
+        monkeypatch.setattr(egress_policy, "POST_S", 0.5)
     target = receiver(owner, kind, hooks)
     hooks.script = [script]
     delivery = tried(owner, target)

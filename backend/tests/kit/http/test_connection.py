@@ -36,8 +36,7 @@ async def body_length(scope, receive, send) -> None:
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    """Yield the address of a server whose limits of time are short."""
-    monkeypatch.setattr(connection, "HEAD_S", 0.4)
+    """Yield the address of a server whose limits of time are short, apart from that of a head."""
     monkeypatch.setattr(connection, "BODY_S", 0.6)
     monkeypatch.setattr(connection, "ANSWER_S", 0.4)
     with serving(api(body_length, http=LimitedConnection, lifespan="off", timeout_keep_alive=1)) as found:
@@ -112,7 +111,8 @@ def test_a_head_has_a_length(address: tuple[str, int], length: int, pieces: int,
 
 
 @pytest.mark.parametrize("begun", [b"GET ", GET, POST, POST + b"a"])
-def test_a_request_that_drips_is_ended(address: tuple[str, int], begun: bytes):
+def test_a_request_that_drips_is_ended(address: tuple[str, int], begun: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connection, "HEAD_S", 0.4)
     began_s = time.monotonic()
     with socket.create_connection(address) as caller:
         caller.sendall(begun)
@@ -134,7 +134,8 @@ def test_what_is_not_http_is_refused_in_words(address: tuple[str, int], sent: by
         assert problem(answer(caller)) == (400, "bad_request")
 
 
-def test_an_idle_connection_is_closed(address: tuple[str, int]):
+def test_an_idle_connection_is_closed(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connection, "HEAD_S", 0.4)
     with socket.create_connection(address) as caller:
         assert answer(caller) == b""
 

@@ -85,11 +85,13 @@ def entry_of(agent: AgentCaller) -> dict[str, Any]:
 def test_both_agents_get_the_measurement_and_no_other(owner: Member, mesh: MeshWorld):
     body = {**path_of(mesh), "rate_hz": 64, "duration_s": 30, "source_ports": 4}
     before = [agent.get("/v1/agents/self/plan").headers["ETag"] for agent in mesh.agents]
+    asked_at = datetime.now(UTC)
     made = owner.created(URL, body)
     assert (made["status"], made["seconds"], made["source"]["name"]) == ("waiting", 0, mesh.agents[0].name)
     starts, ends = (datetime.fromisoformat(made[name]) for name in ("starts_at", "ends_at"))
     assert ends - starts == timedelta(seconds=30)
-    assert timedelta(seconds=2) < starts - datetime.now(UTC) < timedelta(seconds=5)
+    assert timedelta(seconds=3) < starts - asked_at
+    assert starts - datetime.now(UTC) < timedelta(seconds=4)
     client, responder = entry_of(mesh.agents[0]), entry_of(mesh.agents[1])
     assert (client["rate_hz"], client["peer"]["flows"]) == (16, 4)
     assert client["starts_at_ns"] == round(starts.timestamp()) * 10**9
