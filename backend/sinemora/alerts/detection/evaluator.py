@@ -29,8 +29,9 @@ from sinemora.alerts.evaluation.window import BucketForecast, EvaluationState, E
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.applications import contracts
+from sinemora.fleet.meshes.models import Mesh
 from sinemora.fleet.meshes.plan import MeshState
-from sinemora.fleet.meshes.service import get_mesh, set_focus, zone_of
+from sinemora.fleet.meshes.service import set_focus, zone_of
 from sinemora.fleet.meshes.strategies.strategy import StrategyKind
 from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.query.axis import keys_of
@@ -77,12 +78,11 @@ class MeshEvaluation:
 def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> MeshEvaluation | None:
     """Evaluate a mesh up to a window, with missed windows before it, in one transaction.
 
-    Return None if another process evaluates it, or has.
+    Return None if another process evaluates it, or has, or it is gone.
     """
-    progress = queries.progress(session, mesh_id)
-    if progress is None:
+    progress, mesh = queries.progress(session, mesh_id), session.get(Mesh, mesh_id)
+    if progress is None or mesh is None:
         return None
-    mesh = get_mesh(session, mesh_id)
     ends_s = missed_windows(session, mesh.key, mesh.window_s, progress.evaluated_s, ended_at_s, at.timestamp())
     wanted = Wanted(mesh_id, ends_s, progress.looked_at_s)
     given = batch.read(session, [wanted]).get(mesh_id)

@@ -28,7 +28,7 @@ from sinemora.alerts.evaluation.window import EvaluationState, EvaluationWindow
 from sinemora.alerts.incidents import queries as incident_queries
 from sinemora.alerts.incidents import store as incident_store
 from sinemora.alerts.incidents.affected import affected, followed
-from sinemora.alerts.models import AlertState, Incident, IncidentState, LateDataProgress
+from sinemora.alerts.models import AlertState, Incident, IncidentState
 from sinemora.alerts.notifications import dispatch
 from sinemora.alerts.rules.load import rules_of
 from sinemora.fleet.meshes.plan import MeshState
@@ -89,10 +89,8 @@ def evaluate_late_data(session: Session, mesh_id: UUID, now: datetime) -> LateDa
     present = queries.progress(session, mesh_id)
     if present is None or present.evaluated_s is None:
         return None
-    row = queries.locked_late_data_progress(session, mesh_id)
+    row = queries.locked_late_data_progress(session, mesh_id, now)
     if row is None:
-        if session.get(LateDataProgress, mesh_id) is None:
-            session.add(LateDataProgress(mesh_id=mesh_id, looked_until=now))
         return None
     mesh = get_mesh(session, mesh_id)
     lateness = max(_MERGING, timedelta(seconds=WINDOWS_MAX * mesh.window_s - Tier.MINUTE.step_s))

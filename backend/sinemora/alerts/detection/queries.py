@@ -333,14 +333,19 @@ def agent_times(session: Session, mesh_ids: Sequence[UUID]) -> dict[UUID, list[A
     return found
 
 
-def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgress | None:
-    """Lock a mesh and return its progress on late data; None if another process works on it, or deletes it."""
+def locked_late_data_progress(session: Session, mesh_id: UUID, now: datetime) -> LateDataProgress | None:
+    """Lock a mesh and return its progress on late data.
+
+    None if another process works on it, or deletes it, or there was none: then it begins now.
+    """
     mesh = select(Mesh.id).where(Mesh.id == mesh_id).with_for_update(key_share=True, read=True, skip_locked=True)
     if session.scalar(mesh) is None:
         return None
-    return session.scalars(
-        select(LateDataProgress).where(LateDataProgress.mesh_id == mesh_id).with_for_update(skip_locked=True)
-    ).one_or_none()
+    of_mesh = select(LateDataProgress).where(LateDataProgress.mesh_id == mesh_id)
+    row = session.scalars(of_mesh.with_for_update(skip_locked=True)).one_or_none()
+    if row is None and session.get(LateDataProgress, mesh_id) is None:
+        session.add(LateDataProgress(mesh_id=mesh_id, looked_until=now))
+    return row
 
 
 def watched_meshes(session: Session, since: datetime) -> list[tuple[UUID, UUID]]:

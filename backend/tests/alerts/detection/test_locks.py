@@ -2,17 +2,21 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from lab.benchmarks.alerting.locks import Contention
-from sinemora.alerts.detection import queries
+from sinemora.alerts.detection import evaluator, late_data, queries
+from sinemora.alerts.detection.queries import Progress
 from sinemora.alerts.rules import service as rules
 from sinemora.kit.db import tenant_session
 from sinemora.operations.archives import tenant as archives
 from tests.api_clients import MakeMesh, Member
-from tests.statements import call, scalar
+from tests.statements import call, execute, scalar
 
 
 @pytest.mark.parametrize("deletes", ["mesh", "tenant"])
@@ -37,6 +41,32 @@ def test_a_deletion_waits_for_an_evaluation_and_not_the_other_way_round(
         session.commit()
         assert deletion.result() is not None
     assert scalar("SELECT count(*) FROM alert_states WHERE mesh_id = :id", {"id": world.id}) == 0
+
+
+@pytest.mark.parametrize("evaluation", ["live", "late data"])
+def test_a_mesh_that_is_deleted_meanwhile_is_not_evaluated(
+    owner: Member, make_mesh: MakeMesh, monkeypatch: pytest.MonkeyPatch, evaluation: str
+):
+    world, now = make_mesh(owner, 3), datetime.now(UTC)
+
+    def evaluate() -> object:
+        with tenant_session(owner.tenant_id) as session:
+            if evaluation == "live":
+                return evaluator.evaluate(session, world.id, int(now.timestamp()) // 10 * 10, now)
+            return late_data.evaluate_late_data(session, world.id, now)
+
+    call(rules.create_default_rules, world.id, tenant=owner.tenant_id)
+    execute("UPDATE alert_states SET evaluated_until = now() WHERE mesh_id = :id", {"id": world.id})
+    progress = queries.progress
+
+    def progress_before_deletion(session: Session, mesh_id: UUID) -> Progress | None:
+        found = progress(session, mesh_id)
+        assert found is not None
+        assert owner.delete(f"/v1/meshes/{mesh_id}", headers={"If-Match": "*"}).status_code == 204
+        return found
+
+    monkeypatch.setattr(queries, "progress", progress_before_deletion)
+    assert evaluate() is None
 
 
 def test_no_two_transactions_wait_for_each_other(owner: Member, make_mesh: MakeMesh):
