@@ -56,7 +56,7 @@ test('the navigation collapses to icons with their names as tooltips', async ({ 
   const before = await width()
   await page.getByRole('button', { name: 'Collapse navigation' }).click()
   await expect(page.getByRole('button', { name: 'Expand navigation' })).toBeVisible()
-  expect(await width()).toBeLessThan(before / 2)
+  await expect.poll(width).toBeLessThan(before / 2)
   await expectAccessible(page)
   await navigation.getByRole('link', { name: 'Alerts' }).hover()
   await expect(page.getByRole('tooltip')).toHaveText('Alerts')
