@@ -31,6 +31,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -50,7 +51,6 @@ from sinemora.jobs.dispatch import TASKS
 from sinemora.kit import cluster, config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
-from sinemora.kit.transaction_settings import set_tenant
 from sinemora.main import create_app
 from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import binary_rows, partitions
@@ -124,6 +124,7 @@ class Servers:
     postgres: PostgresServer | ExternalPostgres
     valkey: ValkeyServer
     owner_engine: Engine
+    superuser_engine: Engine  # keeps a connection, whose server process remembers the tables
 
 
 @pytest.fixture(scope="session")
@@ -153,7 +154,11 @@ def servers() -> Iterator[Servers]:
         owner_engine = create_engine(config.settings().database_owner_url, poolclass=NullPool)
         if isinstance(postgres, ExternalPostgres):
             postgres.distribute()
-        yield Servers(postgres, valkey, owner_engine)
+        # An earlier test may have left a transaction open that holds a lock: fail instead of waiting for ever.
+        superuser = partial(psycopg.connect, postgres.dsn(SUPERUSER), options="-c lock_timeout=20s")
+        superuser_engine = create_engine("postgresql+psycopg://", creator=superuser, pool_pre_ping=True)
+        yield Servers(postgres, valkey, owner_engine, superuser_engine)
+        superuser_engine.dispose()
         db.dispose()
     finally:
         valkey.stop()
@@ -222,19 +227,15 @@ AND (pg_relation_size(oid) > 0 OR EXISTS (SELECT FROM pg_inherits WHERE inhparen
 
 def _empty(servers: Servers) -> None:
     """Delete all rows. To truncate every table, each day of measurements included, takes a tenth of a second."""
-    with servers.owner_engine.begin() as connection:
-        # An earlier test may have left a transaction open that holds a lock: fail instead of waiting for ever.
-        connection.execute(text("SET LOCAL lock_timeout = '20s'"))
-        distributed = cluster.distributed_tables(connection)
-        connection.exec_driver_sql(set_tenant(None, None))
+    with servers.superuser_engine.begin() as superuser:
+        distributed = cluster.distributed_tables(superuser)
         for table in distributed:
             # Truncating would take a command for each day and part of it.
-            connection.exec_driver_sql(f"DELETE FROM {table}")
-    with psycopg.connect(servers.postgres.dsn(SUPERUSER)) as superuser:
-        superuser.execute("SET LOCAL lock_timeout = '20s'")
-        superuser.execute("SET LOCAL session_replication_role = replica")  # no foreign keys, so in any order
-        for table, is_day in superuser.execute(_FILLED, [list(distributed)]).fetchall():
-            superuser.execute(f"{'TRUNCATE' if is_day else 'DELETE FROM'} {table}")
+            superuser.exec_driver_sql(f"DELETE FROM {table}")
+    with servers.superuser_engine.begin() as superuser:
+        superuser.exec_driver_sql("SET LOCAL session_replication_role = replica")  # no foreign keys, so in any order
+        for table, is_day in superuser.exec_driver_sql(_FILLED, (list(distributed),)).all():
+            superuser.exec_driver_sql(f"{'TRUNCATE' if is_day else 'DELETE FROM'} {table}")
     db._tenant_key.cache_clear()
     with db.system_session() as session:  # an earlier test may have dropped some
         partitions.make_ahead(session, datetime.now(UTC), config.settings().retention_raw_days)
