@@ -27,6 +27,8 @@ SUSPENDED_S = 6.0
 BOUND_S = 0.05
 # A round trip of two emulated machines, ns: milliseconds, more while both processors are busy.
 LONGEST_NS = 500_000_000
+# Longest time of an answer on its way: an emulated machine that shares its processor takes a moment to send and read it.
+UNDER_WAY_S = 0.2
 NEEDED = ("qemu-system-x86_64", "busybox", "depmod", "curl", "ldd", "ip")
 
 
@@ -189,9 +191,10 @@ def _measured_again(scene: Scene, gone_s: float, back_s: float) -> None:
     assert windows[0]["at_s"] <= back_s + 8
     assert sum(window["lost"] for way in WAYS for window in scene.product.windows(*way, back_s + 3)) == 0
     for way in WAYS:
-        # The machine that went on sent requests, which were not answered. Nothing arrived, so nothing has a delay.
+        # The machine that went on sent requests, which were not answered. Nothing arrived, so nothing has a delay, apart
+        # from what was under way: of a machine that goes at the end of a second it arrives in the next.
         measured = [row["at_s"] for row in scene.product.windows(*way, gone_s) if row["count"]]
-        assert [at_s for at_s in measured if gone_s < at_s < back_s - 1] == []
+        assert [at_s for at_s in measured if gone_s + UNDER_WAY_S < at_s < back_s - 1] == []
 
 
 def _await_event(scene: Scene, name: str, words: str) -> None:
